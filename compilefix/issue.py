@@ -1,0 +1,229 @@
+"""The record types: what is known of one defect or one contract. No torch, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from packaging.version import Version
+
+STAGES = ("eager", "aot_eager", "aot_eager_decomp_partition", "inductor")
+"""Backends of ``torch.compile`` in the order in which they add a layer."""
+
+DEVICES = ("cpu", "cuda")
+STRICT = ("strides", "rng", "bitwise")
+CACHES = ("off", "warm")
+
+
+class Symptom(str, Enum):
+    """What the user sees."""
+
+    WRONG_RESULT = "wrong-result"
+    WRONG_GRADIENT = "wrong-gradient"
+    WRONG_ALIAS = "wrong-alias"
+    ERROR = "error"
+    MISSING_ERROR = "missing-error"
+    CRASH = "crash"
+    HANG = "hang"
+    GRAPH_BREAK = "graph-break"
+    RECOMPILE = "recompile"
+
+
+class Expectation(str, Enum):
+    """What the record says of one torch version."""
+
+    AFFECTED = "affected"
+    UNAFFECTED = "unaffected"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Affected:
+    """
+    One range of torch releases.
+
+    A bound that nobody confirmed stays unset. `introduced` unset means that the start is unknown: versions from
+    `first_seen` on are affected, earlier ones unknown. `fixed` and `last_affected` both unset means still open.
+    """
+
+    introduced: str | None = None
+    """First affected release (inclusive)."""
+
+    first_seen: str | None = None
+    """Earliest release on which the defect was reported or measured, where `introduced` is unknown."""
+
+    fixed: str | None = None
+    """First release without the defect (exclusive end). Its pre-releases count as affected."""
+
+    last_affected: str | None = None
+    """Last affected release (inclusive end)."""
+
+    def __post_init__(self) -> None:
+        if self.fixed is not None and self.last_affected is not None:
+            raise ValueError("a range has fixed= or last_affected=, not both")
+        if self.introduced is not None and self.first_seen is not None:
+            raise ValueError("a range has introduced= or first_seen=, not both")
+        if all(v is None for v in (self.introduced, self.first_seen, self.fixed, self.last_affected)):
+            raise ValueError("a range without any bound says nothing; write affected=() when it is unknown")
+        for text in (self.introduced, self.first_seen, self.fixed, self.last_affected):
+            if text is not None:
+                Version(text)
+        start = self.introduced or self.first_seen
+        end = self.fixed or self.last_affected
+        if start is not None and end is not None:
+            empty = Version(start) >= Version(end) if self.fixed else Version(start) > Version(end)
+            if empty:
+                raise ValueError(f"the range from {start} to {end} is empty")
+
+    def expectation(self, version: Version) -> Expectation:
+        """
+        Tell what this range says of `version`.
+
+        The local part (``+cu124``) is dropped; the lower bound is held against the base version and the upper bound
+        against the version itself, so every pre-release of the fixing version counts as affected: the safe side.
+        """
+        public, base = Version(version.public), Version(version.base_version)
+        if self.fixed is not None and public >= Version(self.fixed):
+            return Expectation.UNAFFECTED
+        if self.last_affected is not None and public > Version(self.last_affected):
+            return Expectation.UNAFFECTED
+        if self.introduced is not None:
+            return Expectation.AFFECTED if base >= Version(self.introduced) else Expectation.UNAFFECTED
+        if self.first_seen is not None and base >= Version(self.first_seen):
+            return Expectation.AFFECTED
+        return Expectation.UNKNOWN
+
+    def __str__(self) -> str:
+        if self.introduced is not None:
+            start = f">= {self.introduced}"
+        elif self.first_seen is not None:
+            start = f"seen from {self.first_seen} (earlier: unknown)"
+        else:
+            start = "from an unknown release"
+        if self.fixed is not None:
+            return f"{start}, fixed in {self.fixed}"
+        if self.last_affected is not None:
+            return f"{start}, last affected {self.last_affected}"
+        return f"{start}, still open"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What any record says of how its program is run and judged."""
+
+    stage: str
+    """First backend that misbehaves, one of `STAGES`."""
+
+    culprit: str | None = None
+    """``subsystem/op`` in CompilerBisector's words: the key by which a diagnosis is matched. None: not localised."""
+
+    devices: tuple[str, ...] = ("cpu",)
+    """Devices the record is about."""
+
+    ops: tuple[str, ...] = ()
+    """Operators concerned, as a user writes them, without the ``torch.`` prefix."""
+
+    references: tuple[str, ...] = ()
+    """Links to the report, the fix and the evidence."""
+
+    related: tuple[str, ...] = ()
+    """Ids of neighbouring records."""
+
+    requires: tuple[str, ...] = ()
+    """Dotted torch names that must exist, or features: ``linux``, ``x86_64``, ``avx2``, ``avx512``."""
+
+    compile: dict[str, object] = field(default_factory=dict)
+    """Keyword arguments for ``torch.compile`` besides ``backend``."""
+
+    config: dict[str, object] = field(default_factory=dict)
+    """Settings that must be on for the defect to show: full dotted name to value."""
+
+    workaround_config: dict[str, object] = field(default_factory=dict)
+    """Settings that avoid the defect: full dotted name to value."""
+
+    caches: str = "off"
+    """``warm``: the defect needs a second process that finds the first one's disk caches."""
+
+    expects: dict[str, object] = field(default_factory=dict)
+    """Facts of a healthy compiled run: ``graphs``, ``graph_breaks``, ``recompiles``, or what ``facts()`` returns."""
+
+    strict: tuple[str, ...] = ()
+    """Comparisons that are a contract here and not only noted: any of `STRICT`."""
+
+    def __post_init__(self) -> None:
+        _one_of("stage", (self.stage,), STAGES)
+        _one_of("devices", self.devices, DEVICES)
+        _one_of("strict", self.strict, STRICT)
+        _one_of("caches", (self.caches,), CACHES)
+        if not self.devices:
+            raise ValueError("devices=() leaves nothing to run")
+        for name in (*self.config, *self.workaround_config):
+            if not name.startswith("torch.") or ".config." not in name:
+                raise ValueError(f"setting {name!r} must be a full name such as 'torch._inductor.config.shape_padding'")
+        for link in self.references:
+            if not link.startswith("https://"):
+                raise ValueError(f"reference {link!r} must be an https:// link")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issue(Program):
+    """An upstream defect: one record, one repro."""
+
+    symptom: Symptom
+    """What the user sees."""
+
+    affected: tuple[Affected, ...] = ()
+    """Affected releases; empty means that the range is unknown."""
+
+    matches: tuple[str, ...] = ()
+    """Regular expressions over the normalised error text; none for a silent defect."""
+
+    disputed: str | None = None
+    """Why the popular claim is wrong. A disputed record says that no version shows the symptom."""
+
+    def expectation(self, version: Version) -> Expectation:
+        """Tell what the record says of `version`; the safe side wins where ranges overlap."""
+        if self.disputed is not None:
+            return Expectation.UNAFFECTED
+        answers = {span.expectation(version) for span in self.affected} or {Expectation.UNKNOWN}
+        for answer in (Expectation.AFFECTED, Expectation.UNKNOWN):
+            if answer in answers:
+                return answer
+        return Expectation.UNAFFECTED
+
+    def affected_text(self) -> str:
+        """Return the affected releases in words."""
+        if self.disputed is not None:
+            return "none (disputed)"
+        return "; ".join(str(span) for span in self.affected) or "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract(Program):
+    """A statement about how an op behaves, with the truth that was measured."""
+
+    statement: str
+    """The sentence, as it is documented or told."""
+
+    holds: bool
+    """Whether compiled code keeps to it."""
+
+    symptom: Symptom = Symptom.WRONG_RESULT
+    """What breaking it looks like."""
+
+    def expectation(self, version: Version) -> Expectation:
+        """Tell what the record says of `version`: a contract has no version range."""
+        return Expectation.UNAFFECTED if self.holds else Expectation.AFFECTED
+
+    def affected_text(self) -> str:
+        """Return in words where the statement is false."""
+        return "holds" if self.holds else "does not hold"
+
+
+Known = Issue | Contract
+
+
+def _one_of(name: str, values: tuple[str, ...], allowed: tuple[str, ...]) -> None:
+    for value in values:
+        if value not in allowed:
+            raise ValueError(f"{name} {value!r} is not one of {', '.join(allowed)}")

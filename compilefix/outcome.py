@@ -1,0 +1,285 @@
+"""Target, Outcome, Verdict, and `judge`: an observation held against a record. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from packaging.version import Version
+
+from compilefix.errors import UsageError
+from compilefix.issue import DEVICES, STAGES, Expectation, Known, Symptom
+
+REFERENCE = "reference"
+BACKENDS = (REFERENCE, *STAGES)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Target:
+    """Where a program runs: a backend on a device, with static or dynamic shapes."""
+
+    backend: str
+    device: str = "cpu"
+    dynamic: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Target:
+        """Read ``backend[:device][:dynamic]``; raise `UsageError` for anything else."""
+        backend, *rest = text.split(":")
+        dynamic = bool(rest) and rest[-1] == "dynamic"
+        if dynamic:
+            rest.pop()
+        device = rest.pop(0) if rest else "cpu"
+        if backend not in BACKENDS or device not in DEVICES or rest:
+            raise UsageError(
+                f"unknown target {text!r}; write BACKEND[:DEVICE][:dynamic] with BACKEND one of "
+                f"{', '.join(BACKENDS)} and DEVICE one of {', '.join(DEVICES)}"
+            )
+        return cls(backend, device, dynamic)
+
+    @property
+    def rank(self) -> int:
+        """Position in the ladder of layers; the reference is 0."""
+        return BACKENDS.index(self.backend)
+
+    def __str__(self) -> str:
+        return f"{self.backend}:{self.device}" + (":dynamic" if self.dynamic else "")
+
+
+class Did(str, Enum):
+    """What one run did."""
+
+    OK = "ok"
+    NUMERICS = "numerics"
+    MISMATCH = "mismatch"
+    ERROR = "error"
+    MISSING_ERROR = "missing-error"
+    CRASH = "crash"
+    HANG = "hang"
+    UNSUPPORTED = "unsupported"
+    UNRESOLVED = "unresolved"
+
+    @property
+    def bad(self) -> bool:
+        """True where the compiled program misbehaved."""
+        return self in _BAD
+
+
+_BAD = frozenset({Did.MISMATCH, Did.ERROR, Did.MISSING_ERROR, Did.CRASH, Did.HANG})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One way in which a compiled run differs from the reference."""
+
+    what: str
+    """``exception``, ``structure``, ``shape``, ``dtype``, ``device``, ``strides``, ``nan``, ``inf``, ``values``,
+    ``mutation``, ``alias``, ``gradient``, ``requires_grad``, ``rng`` or ``facts``."""
+
+    leaf: str
+    """Which object: a path such as ``result[0]``, ``call 2``, ``input[1]``, ``grad of input[0]``."""
+
+    where: tuple[int, ...] | None = None
+    """Index of the first differing element."""
+
+    got: Any = None
+    want: Any = None
+
+    worst: float | None = None
+    """Largest absolute difference over the leaf."""
+
+    worst_at: tuple[int, ...] | None = None
+    count: int | None = None
+    """How many elements differ beyond tolerance, of `total`."""
+
+    total: int | None = None
+    note: bool = False
+    """True where the difference is reported but is no defect by itself."""
+
+    symptom: Symptom = Symptom.WRONG_RESULT
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON object without unset fields."""
+        raw = {name: getattr(self, name) for name in self.__slots__}
+        raw["symptom"] = self.symptom.value
+        for name in ("where", "worst_at"):
+            raw[name] = list(raw[name]) if raw[name] is not None else None
+        keep = ("what", "leaf", "where", "got", "want")
+        return {k: v for k, v in raw.items() if k in keep or v not in (None, False)}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Difference:
+        """Read what `to_json` wrote."""
+        fields = dict(raw)
+        fields["symptom"] = Symptom(fields["symptom"])
+        for name in ("where", "worst_at"):
+            if fields.get(name) is not None:
+                fields[name] = tuple(fields[name])
+        return cls(**fields)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one run did, with its evidence."""
+
+    did: Did
+    reason: str | None = None
+    differences: tuple[Difference, ...] = ()
+    error: tuple[str, str] | None = None
+    """Type and message of the exception that the run raised."""
+
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Graphs, graph breaks, recompiles and what the repro's ``facts()`` returned."""
+
+    seconds: float | None = None
+    cpu_seconds: float | None = None
+    stdout: str = ""
+    stderr: str = ""
+
+    @property
+    def symptoms(self) -> frozenset[Symptom]:
+        """What a user would see of this run; empty when nothing is wrong."""
+        direct = {
+            Did.ERROR: Symptom.ERROR,
+            Did.MISSING_ERROR: Symptom.MISSING_ERROR,
+            Did.CRASH: Symptom.CRASH,
+            Did.HANG: Symptom.HANG,
+        }
+        if self.did in direct:
+            return frozenset({direct[self.did]})
+        if self.did is Did.MISMATCH:
+            return frozenset(d.symptom for d in self.differences if not d.note)
+        return frozenset()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON object; output tails only where something went wrong."""
+        raw: dict[str, Any] = {
+            "outcome": self.did.value,
+            "reason": self.reason,
+            "differences": [d.to_json() for d in self.differences],
+            "seconds": self.seconds,
+        }
+        if self.error is not None:
+            raw["error"] = {"type": self.error[0], "message": self.error[1]}
+        if self.facts:
+            raw["facts"] = self.facts
+        if self.cpu_seconds is not None:
+            raw["cpu_seconds"] = self.cpu_seconds
+        if self.did.bad or self.did is Did.UNRESOLVED:
+            raw |= {k: v for k, v in (("stdout", self.stdout), ("stderr", self.stderr)) if v}
+        return raw
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Outcome:
+        """Read what `to_json` wrote."""
+        error = raw.get("error")
+        return cls(
+            did=Did(raw["outcome"]),
+            reason=raw.get("reason"),
+            differences=tuple(Difference.from_json(d) for d in raw.get("differences", ())),
+            error=(error["type"], error["message"]) if error else None,
+            facts=dict(raw.get("facts", {})),
+            seconds=raw.get("seconds"),
+            cpu_seconds=raw.get("cpu_seconds"),
+            stdout=raw.get("stdout", ""),
+            stderr=raw.get("stderr", ""),
+        )
+
+
+class Verdict(str, Enum):
+    """An observation held against the record."""
+
+    REPRODUCES = "reproduces"
+    CLEAR = "clear"
+    REGRESSED = "regressed"
+    FIXED_EARLY = "fixed-early"
+    DIFFERENT = "different"
+    UNSUPPORTED = "unsupported"
+    UNRESOLVED = "unresolved"
+
+    @property
+    def contradicts(self) -> bool:
+        """True where this torch contradicts the record."""
+        return self in (Verdict.REGRESSED, Verdict.FIXED_EARLY, Verdict.DIFFERENT)
+
+
+def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome]) -> Verdict:
+    """
+    Hold what the targets did against what the record says of `version`.
+
+    A symptom on any compiled target counts. Nothing wrong anywhere is `CLEAR` or `FIXED_EARLY` only if a target at the
+    record's stage (or behind it) really ran.
+    """
+    compiled = {t: o for t, o in outcomes.items() if t.backend != REFERENCE}
+    if any(o.did is Did.UNRESOLVED for t, o in outcomes.items() if t.backend == REFERENCE):
+        return Verdict.UNRESOLVED
+    expected = known.expectation(version)
+    seen = frozenset[Symptom]().union(*(o.symptoms for o in compiled.values()))
+    if known.symptom in seen:
+        return Verdict.REGRESSED if expected is Expectation.UNAFFECTED else Verdict.REPRODUCES
+    if seen:
+        return Verdict.DIFFERENT
+    if any(o.did is Did.UNRESOLVED for o in compiled.values()):
+        return Verdict.UNRESOLVED
+    ran = {t.backend for t, o in compiled.items() if o.did in (Did.OK, Did.NUMERICS)}
+    missing = {t.backend for t, o in compiled.items() if o.did is Did.UNSUPPORTED}
+    stage = STAGES.index(known.stage)
+    reached = any(STAGES.index(backend) >= stage for backend in ran)
+    if reached:
+        return Verdict.FIXED_EARLY if expected is Expectation.AFFECTED else Verdict.CLEAR
+    if missing or not ran:
+        return Verdict.UNSUPPORTED
+    return Verdict.CLEAR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """All that one check learnt about one record."""
+
+    id: str
+    title: str
+    record: str
+    """``issue`` or ``contract``."""
+
+    symptom: Symptom
+    verdict: Verdict
+    expected: Expectation
+    outcomes: dict[Target, Outcome]
+    workarounds: dict[Target, Outcome] = field(default_factory=dict)
+    """The workaround compiled on the targets where the program misbehaves."""
+
+    @property
+    def first_bad(self) -> Target | None:
+        """First target of the ladder that misbehaves."""
+        bad = [t for t, o in self.outcomes.items() if o.did.bad and t.backend != REFERENCE]
+        return min(bad, key=lambda t: (t.rank, t.device, t.dynamic), default=None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON object of one row."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "record": self.record,
+            "symptom": self.symptom.value,
+            "verdict": self.verdict.value,
+            "expected": self.expected.value,
+            "first_bad": str(self.first_bad) if self.first_bad else None,
+            "outcomes": {str(t): o.to_json() for t, o in self.outcomes.items()},
+            "workarounds": {str(t): o.to_json() for t, o in self.workarounds.items()},
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Result:
+        """Read what `to_json` wrote."""
+        return cls(
+            id=raw["id"],
+            title=raw["title"],
+            record=raw["record"],
+            symptom=Symptom(raw["symptom"]),
+            verdict=Verdict(raw["verdict"]),
+            expected=Expectation(raw["expected"]),
+            outcomes={Target.parse(t): Outcome.from_json(o) for t, o in raw["outcomes"].items()},
+            workarounds={Target.parse(t): Outcome.from_json(o) for t, o in raw["workarounds"].items()},
+        )
