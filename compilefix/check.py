@@ -1,0 +1,138 @@
+"""The outcome of one `check`: results, environment, and the exit code they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from compilefix.environment import Environment
+from compilefix.errors import Exit, UsageError
+from compilefix.outcome import Result, Verdict
+
+SCHEMA = 1
+FAIL_ON = ("contradiction", "reproduces", "never")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckReport:
+    """Everything that a report format may show. Formats know this type and no record."""
+
+    environment: Environment
+    results: tuple[Result, ...]
+    broken: tuple[str, ...] = ()
+    """Records that could not be read, each as ``file:line: what is wrong``."""
+
+    interrupted: bool = False
+    seconds: float = 0.0
+    seed: int = 0
+    warnings: tuple[str, ...] = field(default_factory=tuple)
+    """What the reader must know of how the run went, such as a cache folder that could not be written."""
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """Return how many records got each verdict, zeros left out, in the order of `Verdict`."""
+        counts = {v.value: sum(r.verdict is v for r in self.results) for v in Verdict}
+        return {name: n for name, n in counts.items() if n}
+
+    def exit_code(self, fail_on: str = "contradiction") -> Exit:
+        """
+        Return the exit code of this report.
+
+        `fail_on` says what counts as a finding: ``contradiction`` (this torch contradicts a record), ``reproduces``
+        (that, or any defect present), ``never``.
+        """
+        verdicts = {r.verdict for r in self.results}
+        if self.interrupted:
+            return Exit.INTERRUPTED
+        if fail_on != "never" and any(v.contradicts for v in verdicts):
+            return Exit.FINDINGS
+        if fail_on == "reproduces" and Verdict.REPRODUCES in verdicts:
+            return Exit.FINDINGS
+        if self.broken:
+            return Exit.HARNESS
+        if Verdict.UNRESOLVED in verdicts or verdicts <= {Verdict.UNSUPPORTED}:
+            return Exit.INCONCLUSIVE
+        return Exit.EXPECTED
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON object of the report; stable, see `SCHEMA`."""
+        return {
+            "schema": SCHEMA,
+            "environment": self.environment.to_json(),
+            "summary": self.summary,
+            "results": [r.to_json() for r in self.results],
+            "broken": list(self.broken),
+            "interrupted": self.interrupted,
+            "seconds": self.seconds,
+            "seed": self.seed,
+            "warnings": list(self.warnings),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> CheckReport:
+        """Read what `to_json` wrote; raise `UsageError` for another schema or another file."""
+        if not isinstance(raw, Mapping) or raw.get("schema") != SCHEMA or "results" not in raw:
+            raise UsageError(f"not a compilefix check report of schema {SCHEMA}")
+        try:
+            return cls(
+                environment=Environment.from_json(raw["environment"]),
+                results=tuple(Result.from_json(r) for r in raw["results"]),
+                broken=tuple(raw["broken"]),
+                interrupted=raw["interrupted"],
+                seconds=raw["seconds"],
+                seed=raw["seed"],
+                warnings=tuple(raw["warnings"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise UsageError(f"the check report is damaged: {type(error).__name__}: {error}") from None
+
+
+def merge(reports: Iterable[CheckReport]) -> CheckReport:
+    """
+    Join the reports of shards or of devices of one torch build.
+
+    The outcomes of a record that is in several reports are put together, the worse verdict wins. Reports of different
+    torch builds raise `UsageError`.
+    """
+    reports = list(reports)
+    if not reports:
+        raise UsageError("nothing to merge")
+    builds = {(r.environment.torch, r.environment.torch_git) for r in reports}
+    if len(builds) > 1:
+        names = ", ".join(sorted({torch for torch, _ in builds}))
+        raise UsageError(f"the reports are of different torch builds ({names}); merge each build on its own")
+    merged: dict[str, Result] = {}
+    for result in (r for report in reports for r in report.results):
+        other = merged.get(result.id)
+        merged[result.id] = result if other is None else _join(other, result)
+    first = reports[0].environment
+    devices = tuple(dict.fromkeys(d for r in reports for d in r.environment.devices))
+    environment = Environment(**{n: getattr(first, n) for n in first.__dataclass_fields__} | {"devices": devices})
+    return CheckReport(
+        environment=environment,
+        results=tuple(merged.values()),
+        broken=tuple(dict.fromkeys(b for r in reports for b in r.broken)),
+        interrupted=any(r.interrupted for r in reports),
+        seconds=round(sum(r.seconds for r in reports), 3),
+        seed=reports[0].seed,
+        warnings=tuple(dict.fromkeys(w for r in reports for w in r.warnings)),
+    )
+
+
+_WORST_FIRST = (
+    Verdict.REGRESSED,
+    Verdict.DIFFERENT,
+    Verdict.REPRODUCES,
+    Verdict.FIXED_EARLY,
+    Verdict.UNRESOLVED,
+    Verdict.CLEAR,
+    Verdict.UNSUPPORTED,
+)
+
+
+def _join(a: Result, b: Result) -> Result:
+    worse = min(a, b, key=lambda r: _WORST_FIRST.index(r.verdict))
+    fields = {name: getattr(worse, name) for name in Result.__slots__}
+    outcomes = a.outcomes | {t: o for t, o in b.outcomes.items() if t not in a.outcomes or o.did.bad}
+    return Result(**fields | {"outcomes": outcomes, "workarounds": a.workarounds | b.workarounds})

@@ -1,0 +1,281 @@
+"""Run one program of a repro and observe it. Only workers import this."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import importlib
+import importlib.util
+import os
+import random
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from compilefix.issue import Known
+from compilefix.oracle import Observation, Raised, flatten, overlaps, raised
+from compilefix.oracle.observation import walk
+from compilefix.outcome import Did, Target
+from compilefix.runner.protocol import Mode, Request
+
+Compile = Callable[[Any], Any]
+
+
+class MissingSettingError(Exception):
+    """A setting that this torch does not have."""
+
+
+def load(path: Path) -> ModuleType:
+    """Execute a repro file as a new module."""
+    spec = importlib.util.spec_from_file_location(f"compilefix_repro_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def missing_names(requires: tuple[str, ...]) -> list[str]:
+    """Return the dotted torch names of `requires` that this torch lacks."""
+    return [name for name in requires if "." in name and not _exists(name)]
+
+
+def _exists(name: str) -> bool:
+    parts = name.split(".")
+    owner: Any = importlib.import_module(parts[0])
+    for i, part in enumerate(parts[1:], 1):
+        if not hasattr(owner, part):
+            try:
+                owner = importlib.import_module(".".join(parts[: i + 1]))
+            except ImportError:
+                return False
+        else:
+            owner = getattr(owner, part)
+    return True
+
+
+@contextlib.contextmanager
+def settings(known: Known, *, workaround: bool) -> Iterator[None]:
+    """Apply the record's settings (and those of its workaround); raise `MissingSettingError` for an unknown one."""
+    wanted = dict(known.config) | (dict(known.workaround_config) if workaround else {})
+    before: list[tuple[Any, str, Any]] = []
+    for name, value in wanted.items():
+        module, _, rest = name.partition(".config.")
+        owner: Any = importlib.import_module(f"{module}.config")
+        *path, last = rest.split(".")
+        for part in path:
+            owner = getattr(owner, part, None)
+        if owner is None or not hasattr(owner, last):
+            raise MissingSettingError(f"this torch has no setting {name}")
+        before.append((owner, last, getattr(owner, last)))
+        setattr(owner, last, value)
+    try:
+        yield
+    finally:
+        for owner, last, value in reversed(before):
+            setattr(owner, last, value)
+
+
+def compiler(known: Known, target: Target) -> Compile:
+    """Return the function that compiles a program for `target` as the record asks."""
+    arguments: dict[str, Any] = {"backend": target.backend} | dict(known.compile)
+    if target.dynamic:
+        arguments["dynamic"] = True
+    return lambda program: torch.compile(program, **arguments)
+
+
+def use_private_caches(folder: Path) -> None:
+    """Turn the graph caches on, in a folder of their own that shares the compiled C++ objects."""
+    import torch._functorch.config
+    import torch._inductor.config
+
+    shared = Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
+    folder.mkdir(parents=True, exist_ok=True)
+    for entry in shared.iterdir() if shared.is_dir() else ():
+        link = folder / entry.name
+        if entry.name not in ("fxgraph", "aotautograd") and not link.exists():
+            link.symlink_to(entry)
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(folder)
+    torch._inductor.config.fx_graph_cache = True
+    torch._functorch.config.enable_autograd_cache = True
+
+
+class Recorder:
+    """A function that keeps a copy of everything its calls return; attributes are those of the function."""
+
+    def __init__(self, function: Any, observation: Observation) -> None:
+        self._function = function
+        self._observation = observation
+        self._calls = 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        name = f"call {self._calls}"
+        self._calls += 1
+        leaves = self._observation.leaves
+        try:
+            result = self._function(*args, **kwargs)
+        except Exception:
+            leaves[name] = "raised"
+            raise
+        leaves |= flatten(result, name)
+        self._observation.overlaps |= overlaps((name, result), (f"{name} argument", args))
+        return result
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)
+
+
+def observe(
+    module: ModuleType, request: Request, compile: Compile | None, convert: Callable[[Any], Any] | None = None
+) -> Observation:
+    """
+    Run the repro in `module` once and return what it leaves behind.
+
+    Without `compile` the plain program runs. `convert` is applied to the inputs and to a module that is the program.
+    """
+    seed(request.seed)
+    device = request.parsed_target.device
+    observation = Observation()
+    program = _entry(module, request.mode, device)
+    args = tuple(module.inputs(device)) if hasattr(module, "inputs") else ()
+    if convert is not None:
+        args = tuple(convert(a) for a in args)
+        program = convert(program) if isinstance(program, torch.nn.Module) else program
+    drive = getattr(module, "drive", None)
+    if request.mode is Mode.WORKAROUND:
+        drive = getattr(module, "drive_workaround", drive)
+    where = "the call"
+    try:
+        function = compile(program) if compile is not None else program
+        result = drive(Recorder(function, observation), *args) if drive is not None else function(*args)
+        observation.leaves |= flatten(result, "result")
+        for i, arg in enumerate(args):
+            observation.leaves |= flatten(arg, f"input[{i}]")
+        parts = [(f"input[{i}]", arg) for i, arg in enumerate(args)]
+        observation.overlaps |= overlaps(("result", result), *parts)
+        if drive is None:
+            where = "the backward pass"
+            _backward(result, request.seed)
+        observation.leaves |= _gradients([*parts, ("program", program)])
+    except Exception as error:
+        observation.raised = raised(error, where)
+    observation.rng = bytes(torch.get_rng_state().numpy().tobytes())
+    return observation
+
+
+def observe_in_float64(path: Path, request: Request) -> Observation | None:
+    """Run the plain program with its floating inputs in float64; None where the inputs or the program refuse."""
+    module = load(path)
+    seed(request.seed)
+    args = tuple(module.inputs(request.parsed_target.device)) if hasattr(module, "inputs") else ()
+    leaves = [leaf for _, leaf in walk(args, "") if isinstance(leaf, torch.Tensor)]
+    if overlaps(*((str(i), leaf) for i, leaf in enumerate(leaves))) or any(_folds(leaf) for leaf in leaves):
+        return None  # a converted copy would not share memory as the inputs do
+    observation = observe(module, request, None, _to_float64)
+    return observation if observation.raised is None else None
+
+
+def _folds(leaf: torch.Tensor) -> bool:
+    return leaf.layout is torch.strided and any(
+        s == 0 and n > 1 for n, s in zip(leaf.shape, leaf.stride(), strict=True)
+    )
+
+
+def _to_float64(value: Any) -> Any:
+    if isinstance(value, torch.nn.Module):
+        return value.double()
+    if isinstance(value, torch.Tensor):
+        wide = {True: torch.complex128, False: torch.float64}[value.is_complex()]
+        if not (value.is_floating_point() or value.is_complex()) or value.dtype is wide:
+            return value
+        return value.detach().to(wide).requires_grad_(value.requires_grad)
+    if type(value) in (tuple, list):
+        return type(value)(_to_float64(item) for item in value)
+    if type(value) is dict:
+        return {key: _to_float64(item) for key, item in value.items()}
+    return value
+
+
+def _entry(module: ModuleType, mode: Mode, device: str) -> Any:
+    if mode is Mode.WORKAROUND:
+        if hasattr(module, "make_workaround"):
+            return module.make_workaround(device)
+        if hasattr(module, "workaround"):
+            return module.workaround
+    return module.make(device) if hasattr(module, "make") else module.program
+
+
+def _backward(result: Any, seed: int) -> None:
+    outputs = [leaf for _, leaf in walk(result, "") if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
+    if not outputs or isinstance(result, torch.nn.Module):
+        return
+    generator = torch.Generator().manual_seed(seed + 1)
+    cotangents = []
+    for output in outputs:
+        # halves up to 2, never zero: exact in every floating dtype, so float64 and bfloat16 runs see the same ones
+        steps = torch.randint(1, 5, output.shape, generator=generator) / 2
+        signs = torch.randint(0, 2, output.shape, generator=generator) * 2 - 1
+        cotangents.append((steps * signs).to(device=output.device, dtype=output.dtype))
+    torch.autograd.backward(outputs, cotangents)
+
+
+def _gradients(parts: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in parts:
+        for path, leaf in walk(value, name):
+            if isinstance(leaf, torch.Tensor) and leaf.is_leaf and leaf.requires_grad:
+                found |= flatten(leaf.grad, f"grad of {path}")
+    return found
+
+
+def seed(value: int) -> None:
+    """Seed every generator that a program may draw from."""
+    random.seed(value)
+    torch.manual_seed(value)
+
+
+def counters() -> dict[str, Any]:
+    """Return how many graphs, graph breaks and recompiles this process has seen."""
+    from torch._dynamo import utils
+
+    frames: dict[tuple[Any, Any], int] = {}
+    for metric in utils.get_compilation_metrics():
+        if getattr(metric, "is_forward", True) is False or metric.co_name is None:
+            continue
+        key = (metric.co_name, metric.co_firstlineno)
+        frames[key] = frames.get(key, 0) + 1
+    return {
+        "graphs": int(utils.counters["stats"]["unique_graphs"]),
+        "graph_breaks": int(sum(utils.counters["graph_break"].values())),
+        "recompiles": sum(n - 1 for n in frames.values()),
+    }
+
+
+_NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|Cannot allocate memory|std::bad_alloc|out of memory")
+_NO_SPACE = re.compile(r"No space left on device|Read-only file system|Disk quota exceeded")
+_NO_ROOM = {errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EACCES}
+
+
+def environment_trouble(error: BaseException, memory: int | None) -> str | None:
+    """Return the reason when `error` comes from this machine's limits and not from the program."""
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        return f"cannot write: {error.strerror}: {error.filename}"
+    described = raised(error)
+    trouble = raised_trouble(described, memory)
+    return trouble[1] if trouble else None
+
+
+def raised_trouble(error: Raised, memory: int | None) -> tuple[Did, str] | None:
+    """Tell an exception that the machine caused from one that the program or the compiler caused."""
+    if "InvalidCxxCompiler" in error.chain or "InvalidCxxCompiler" in error.message:
+        return Did.UNSUPPORTED, "no working C++ compiler"
+    if "MemoryError" in error.chain or _NO_MEMORY.search(error.message):
+        cap = f" of {memory / 2**30:.1f} GiB" if memory else ""
+        return Did.UNRESOLVED, f"ran over the memory limit{cap}"
+    found = _NO_SPACE.search(error.message)
+    return (Did.UNRESOLVED, f"the cache folder cannot be written: {found[0]}") if found else None
+
+

@@ -1,0 +1,67 @@
+"""What the scheduler and a worker say to each other: one JSON object each way. Pure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from enum import Enum
+from typing import Any
+
+from compilefix.outcome import Outcome, Target
+
+
+class Mode(str, Enum):
+    """Which program of the repro a worker runs."""
+
+    REFERENCE = "reference"
+    """The plain program, twice and in float64; leaves its observation in the exchange folder."""
+
+    PROGRAM = "program"
+    WORKAROUND = "workaround"
+    PRIME = "prime"
+    """The program, only to fill the disk caches for the next worker."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One run: a repro, a target, a mode."""
+
+    repro: str
+    """Path of the repro file."""
+
+    target: str
+    mode: Mode
+    exchange: str
+    """Folder private to this repro in this check; the reference's observation lies there."""
+
+    seed: int = 0
+    memory: int | None = None
+    """Limit of private memory in bytes."""
+
+    def to_bytes(self) -> bytes:
+        """Serialise."""
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def from_bytes(cls, raw: bytes) -> Request:
+        """Read what `to_bytes` wrote."""
+        fields = json.loads(raw)
+        return cls(**fields | {"mode": Mode(fields["mode"])})
+
+    @property
+    def parsed_target(self) -> Target:
+        """The target as a `Target`."""
+        return Target.parse(self.target)
+
+
+def encode_reply(outcome: Outcome) -> bytes:
+    """Serialise a worker's reply."""
+    return json.dumps(outcome.to_json(), default=str).encode()
+
+
+def decode_reply(raw: bytes) -> Outcome:
+    """Read a worker's reply; raise `ValueError` where it is none."""
+    fields: Any = json.loads(raw)
+    if not isinstance(fields, dict) or "outcome" not in fields:
+        raise ValueError("not a reply")
+    return Outcome.from_json(fields)

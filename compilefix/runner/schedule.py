@@ -1,0 +1,241 @@
+"""Decide what runs when: the reference first, then its targets, then the workaround where something is wrong."""
+
+from __future__ import annotations
+
+import heapq
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+from packaging.version import Version
+
+from compilefix.environment import Environment
+from compilefix.errors import HarnessError
+from compilefix.issue import STAGES
+from compilefix.outcome import REFERENCE, Did, Outcome, Result, Target, judge
+from compilefix.registry import Record
+from compilefix.runner.process import Launcher, execute
+from compilefix.runner.protocol import Mode, Request
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How a check runs."""
+
+    targets: tuple[Target, ...] = ()
+    """Empty: every stage on every device at hand that the record is about."""
+
+    dynamic: bool = False
+    """Add a ``:dynamic`` twin to every compiled target."""
+
+    jobs: int = 1
+    timeout: float = 60.0
+    """Seconds for one run."""
+
+    seed: int = 0
+    memory: int | None = 4 << 30
+    """Private memory of one worker in bytes."""
+
+    workarounds: bool = True
+    """Run the workaround on the targets where the program misbehaves."""
+
+
+@dataclass
+class _Job:
+    """One record on its way through a check."""
+
+    index: int
+    record: Record
+    targets: tuple[Target, ...]
+    folder: Path
+    outcomes: dict[Target, Outcome] = field(default_factory=dict)
+    workarounds: dict[Target, Outcome] = field(default_factory=dict)
+    pending: int = 0
+
+
+Step = tuple[Target, Mode]
+Watch = Callable[[str, str], None]
+
+
+def targets_for(record: Record, environment: Environment, options: Options) -> tuple[Target, ...]:
+    """
+    Return the targets of one record, reference first.
+
+    A device that is not here is listed only when the record has no other, so that the row says why nothing ran.
+    """
+    devices = [d for d in record.known.devices if d in environment.devices] or [record.known.devices[0]]
+    chosen = options.targets or tuple(Target(backend, device) for device in devices for backend in STAGES)
+    compiled = [t for t in chosen if t.backend != REFERENCE and t.device in record.known.devices]
+    if not compiled:
+        compiled = [Target(t.backend, record.known.devices[0], t.dynamic) for t in chosen if t.backend != REFERENCE]
+    if options.dynamic:
+        compiled += [Target(t.backend, t.device, True) for t in compiled if not t.dynamic]
+    used = dict.fromkeys(t.device for t in compiled) or dict.fromkeys(devices)
+    return tuple(dict.fromkeys([*(Target(REFERENCE, device) for device in used), *compiled]))
+
+
+class Check:
+    """One run over a set of records. Iterate `results`; call `cancel` from anywhere to end early."""
+
+    def __init__(self, records: Sequence[Record], launcher: Launcher, options: Options, watch: Watch) -> None:
+        self._launcher = launcher
+        self._options = options
+        self._watch = watch
+        self._cancelled = threading.Event()
+        self._root = Path(tempfile.mkdtemp(prefix="compilefix-"))
+        self._heap: list[tuple[int, int, int, _Job, Step]] = []
+        self._order = count()
+        self._jobs = [
+            _Job(i, r, targets_for(r, launcher.environment, options), self._root / str(i)) for i, r in enumerate(records)
+        ]
+
+    @property
+    def runs(self) -> int:
+        """How many targets, references included, this check runs."""
+        return sum(len(job.targets) for job in self._jobs)
+
+    @property
+    def interrupted(self) -> bool:
+        """True once `cancel` was called."""
+        return self._cancelled.is_set()
+
+    def cancel(self) -> None:
+        """Kill what runs; what was not run is reported as such."""
+        self._cancelled.set()
+
+    def results(self) -> Iterator[Result]:
+        """Yield one result a record, in the order in which they are ready."""
+        for job in self._jobs:
+            job.folder.mkdir()
+            self._begin(job)
+        running: dict[Future[Outcome], tuple[_Job, Step]] = {}
+        with ThreadPoolExecutor(self._options.jobs) as pool:
+            try:
+                yield from self._loop(pool, running)
+            except BaseException:
+                self.cancel()
+                raise
+            finally:
+                shutil.rmtree(self._root, ignore_errors=True)
+
+    def _loop(self, pool: ThreadPoolExecutor, running: dict[Future[Outcome], tuple[_Job, Step]]) -> Iterator[Result]:
+        while self._heap or running:
+            self._fill(pool, running)
+            done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
+            for future in done:
+                job, (target, mode) = running.pop(future)
+                self._watch("done", f"{job.record.id} {target}")
+                store = job.workarounds if mode is Mode.WORKAROUND else job.outcomes
+                store[target] = future.result()
+                job.pending -= 1
+                self._advance(job, target, mode)
+                if job.pending == 0:
+                    shutil.rmtree(job.folder, ignore_errors=True)
+                    yield self._result(job)
+
+    def _fill(self, pool: ThreadPoolExecutor, running: dict[Future[Outcome], tuple[_Job, Step]]) -> None:
+        busy = any(target.device == "cuda" for _, (target, _) in running.values())
+        put_back = []
+        while self._heap and len(running) < self._options.jobs:
+            entry = heapq.heappop(self._heap)
+            job, (target, mode) = entry[3], entry[4]
+            if target.device == "cuda" and busy:
+                put_back.append(entry)
+                continue
+            busy = busy or target.device == "cuda"
+            self._watch("run", f"{job.record.id} {target}")
+            running[pool.submit(self._run, job, target, mode)] = (job, (target, mode))
+        for entry in put_back:
+            heapq.heappush(self._heap, entry)
+
+    def _push(self, job: _Job, target: Target, mode: Mode) -> None:
+        job.pending += 1
+        heapq.heappush(self._heap, (job.index, target.rank, next(self._order), job, (target, mode)))
+
+    def _begin(self, job: _Job) -> None:
+        for target in job.targets:
+            if target.backend == REFERENCE:
+                self._push(job, target, Mode.REFERENCE)
+
+    def _advance(self, job: _Job, target: Target, mode: Mode) -> None:
+        if mode is Mode.REFERENCE:
+            for other in job.targets:
+                if other.device == target.device and other.backend != REFERENCE:
+                    self._push(job, other, Mode.PROGRAM)
+        elif mode is Mode.PROGRAM and self._options.workarounds and job.outcomes[target].did.bad and _has_workaround(job):
+            self._push(job, target, Mode.WORKAROUND)
+
+    def _run(self, job: _Job, target: Target, mode: Mode) -> Outcome:
+        if self._cancelled.is_set():
+            return Outcome(did=Did.UNRESOLVED, reason="not run: interrupted")
+        reference = job.outcomes.get(Target(REFERENCE, target.device))
+        if reason := self._cannot(job.record, target):
+            return Outcome(did=Did.UNSUPPORTED, reason=reason)
+        if reference is not None and reference.did is not Did.OK:
+            did = Did.UNSUPPORTED if reference.did is Did.UNSUPPORTED else Did.UNRESOLVED
+            why = reference.reason if did is Did.UNSUPPORTED else f"the reference {reference.did.value}: {reference.reason}"
+            return Outcome(did=did, reason=why)
+        if job.record.known.caches == "warm" and mode is not Mode.REFERENCE:
+            self._execute(job, target, Mode.PRIME)
+        outcome = self._execute(job, target, mode)
+        if mode is Mode.REFERENCE and outcome.did in (Did.CRASH, Did.HANG):
+            reason = f"the plain program itself: {outcome.reason}"
+            return Outcome(did=Did.UNRESOLVED, reason=reason, stdout=outcome.stdout, stderr=outcome.stderr)
+        return outcome
+
+    def _execute(self, job: _Job, target: Target, mode: Mode) -> Outcome:
+        request = Request(
+            repro=str(job.record.path),
+            target=str(target),
+            mode=mode,
+            exchange=str(_device_folder(job.folder, target.device)),
+            seed=self._options.seed,
+            memory=self._options.memory,
+        )
+        try:
+            return execute(self._launcher, request, self._options.timeout, self._cancelled)
+        except HarnessError:
+            self.cancel()
+            raise
+
+    def _cannot(self, record: Record, target: Target) -> str | None:
+        environment = self._launcher.environment
+        if target.device not in environment.devices:
+            return f"no {target.device.upper()} device here: not measured"
+        if target.device not in record.known.devices:
+            return f"recorded for {', '.join(record.known.devices)} only"
+        absent = [n for n in record.known.requires if "." not in n and n not in environment.features]
+        if absent:
+            return f"needs {', '.join(absent)}"
+        return environment.missing.get(f"{target.backend}:{target.device}")
+
+    def _result(self, job: _Job) -> Result:
+        record = job.record
+        version = Version(self._launcher.environment.torch)
+        ordered = {t: job.outcomes[t] for t in job.targets if t in job.outcomes}
+        return Result(
+            id=record.id,
+            title=record.title,
+            record=record.kind,
+            symptom=record.known.symptom,
+            verdict=judge(record.known, version, ordered),
+            expected=record.known.expectation(version),
+            outcomes=ordered,
+            workarounds={t: job.workarounds[t] for t in job.targets if t in job.workarounds},
+        )
+
+
+def _has_workaround(job: _Job) -> bool:
+    written = {"workaround", "make_workaround", "drive_workaround"} & set(job.record.functions)
+    return bool(written or job.record.known.workaround_config)
+
+
+def _device_folder(folder: Path, device: str) -> Path:
+    path = folder / device
+    path.mkdir(exist_ok=True)
+    return path

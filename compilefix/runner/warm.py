@@ -1,0 +1,93 @@
+"""Load and exercise torch's compiler once, so that a forked child starts at once."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import tempfile
+
+
+def single_thread() -> None:
+    """Keep torch on one thread: no OpenMP pool, so forking stays safe and parallel children do not fight for cores."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
+def prepare() -> str | None:
+    """
+    Import Dynamo and Inductor, and set what every worker needs set.
+
+    Returns None, or the reason why Inductor's C++ path cannot run here.
+    """
+    import torch._dynamo.config
+    import torch._functorch.config
+    import torch._inductor.config
+
+    single_thread()
+    torch._inductor.config.compile_threads = 1
+    torch._inductor.config.fx_graph_cache = False
+    for owner, name in (
+        (torch._functorch.config, "enable_autograd_cache"),
+        (torch._dynamo.config, "automatic_dynamic_local_pgo"),  # would carry shapes from one check to the next
+    ):
+        if hasattr(owner, name):
+            setattr(owner, name, False)
+    return cxx_trouble()
+
+
+def cxx_trouble() -> str | None:
+    """Return why no C++ compiler works here, or None."""
+    from torch._inductor import cpp_builder
+
+    try:
+        compiler = cpp_builder.get_cpp_compiler()
+    except Exception as error:  # torch raises InvalidCxxCompiler, and RuntimeError on other releases
+        return f"no working C++ compiler ({str(error).strip().splitlines()[0] or type(error).__name__})"
+    import shutil
+
+    return None if shutil.which(compiler) else f"no working C++ compiler ({compiler} not found)"
+
+
+def exercise() -> str | None:
+    """
+    Compile small programs on one thread so that pattern tables, ISA probe and lazy imports are paid for.
+
+    No backward pass runs: autograd's engine threads would not survive a fork. Returns None, or why it failed.
+    """
+    import torch
+    import torch._dynamo
+
+    def forward(x: torch.Tensor, i: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return (x @ x).relu().sum(-1), x.softmax(-1), x.index_select(0, i), torch.scatter(x, 0, i.expand(4, 4), 1.0)
+
+    x, i = torch.ones(4, 4), torch.zeros(4, dtype=torch.int64)
+    reason = None
+    try:
+        for backend in ("aot_eager", "inductor"):
+            torch.compile(forward, backend=backend)(x, i)
+            torch.compile(forward, backend=backend)(torch.ones(4, 4, requires_grad=True), i)
+    except Exception as error:  # reported as the reason why Inductor's targets are unsupported here
+        first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        reason = f"Inductor does not work here ({type(error).__name__}: {first})"
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    torch._dynamo.utils.clear_compilation_metrics()
+    return reason
+
+
+def usable_cache(folder: str) -> tuple[str, str | None]:
+    """
+    Return a cache folder that can be written, and why it is not `folder`.
+
+    Compiled C++ objects go there. Where `folder` cannot be written a temporary one serves, cold.
+    """
+    try:
+        pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(b"\0" * 65536)
+            probe.flush()
+            os.fsync(probe.fileno())
+    except OSError as error:
+        return tempfile.mkdtemp(prefix="compilefix-cache-"), f"{folder}: {error.strerror}"
+    return folder, None

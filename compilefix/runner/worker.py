@@ -1,0 +1,179 @@
+"""The child: load one repro, run one target, write one reply."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from compilefix.issue import Known, Symptom
+from compilefix.outcome import Did, Difference, Outcome
+from compilefix.runner.protocol import Mode, Request, encode_reply
+
+OBSERVATION = "reference.pickle"
+RAISING_REFERENCE = (Symptom.MISSING_ERROR, Symptom.CRASH)
+"""Symptoms whose reference may raise; for all others a plain program that raises shows nothing."""
+
+
+def main(request: Request, reply: int) -> None:
+    """Serve `request` and write the reply to the descriptor `reply`."""
+    os.environ["COMPILEFIX_WORKER"] = "1"
+    limit(request.memory)
+    start = time.perf_counter()
+    outcome = serve(request)
+    seconds = round(time.perf_counter() - start, 4)
+    fields = {name: getattr(outcome, name) for name in Outcome.__slots__} | {"seconds": seconds}
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    remaining = memoryview(encode_reply(Outcome(**fields)))
+    while remaining:
+        remaining = remaining[os.write(reply, remaining) :]
+
+
+def limit(memory: int | None) -> None:
+    """Cap private memory, so that a program that allocates without end hurts nobody else; no core files."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if memory is not None and sys.platform == "linux":
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, hard))
+
+
+def serve(request: Request) -> Outcome:
+    """Run one request in this process and say what happened."""
+    from compilefix.runner import execution
+
+    repro = Path(request.repro)
+    try:
+        module = execution.load(repro)
+    except Exception as error:
+        if reason := execution.environment_trouble(error, request.memory):
+            return Outcome(did=Did.UNRESOLVED, reason=reason)
+        return Outcome(did=Did.UNRESOLVED, reason=f"{repro.name} does not import: {type(error).__name__}: {error}")
+    known: Known = getattr(module, "ISSUE", None) or module.CONTRACT
+    absent = execution.missing_names(known.requires)
+    if absent:
+        return Outcome(did=Did.UNSUPPORTED, reason=f"this torch has no {', '.join(absent)}")
+    try:
+        if request.mode is Mode.REFERENCE:
+            return _reference(request, known)
+        return _compiled(request, known, module)
+    except execution.MissingSettingError as error:
+        return Outcome(did=Did.UNSUPPORTED, reason=str(error))
+    except MemoryError as error:
+        return Outcome(did=Did.UNRESOLVED, reason=execution.environment_trouble(error, request.memory))
+
+
+def _reference(request: Request, known: Known) -> Outcome:
+    from compilefix.oracle import compare
+    from compilefix.runner import execution
+
+    path = Path(request.repro)
+    first, second = (execution.observe(execution.load(path), request, None) for _ in range(2))
+    if first.raised is not None and (trouble := execution.raised_trouble(first.raised, request.memory)):
+        return Outcome(did=Did.UNRESOLVED, reason=trouble[1])
+    unstable = compare(second, first, strict=("strides", "rng", "bitwise"))
+    if unstable:
+        return Outcome(
+            did=Did.UNRESOLVED,
+            reason=f"not deterministic: two plain runs differ in {unstable[0].what} of {unstable[0].leaf}",
+            differences=unstable,
+        )
+    if first.raised is not None and known.symptom not in RAISING_REFERENCE:
+        line = f"{first.raised.type}: {first.raised.message}".splitlines()[0]
+        return Outcome(
+            did=Did.UNRESOLVED,
+            reason=f"the plain program raises {line}; there is nothing to compare with",
+            error=(first.raised.type, first.raised.message),
+        )
+    precise = None if first.raised is not None else execution.observe_in_float64(path, request)
+    with open(Path(request.exchange, OBSERVATION), "wb") as file:
+        pickle.dump((first, precise), file)
+    error = (first.raised.type, first.raised.message) if first.raised is not None else None
+    reason = "raises, as it should" if error else None
+    return Outcome(did=Did.OK, reason=reason, error=error, facts={"float64": precise is not None})
+
+
+def _compiled(request: Request, known: Known, module: Any) -> Outcome:
+    from compilefix.oracle import compare
+    from compilefix.runner import execution
+
+    warm = known.caches == "warm"
+    with execution.settings(known, workaround=request.mode is Mode.WORKAROUND):
+        if warm:
+            execution.use_private_caches(Path(request.exchange, request.target.replace(":", "-")))
+        got = execution.observe(module, request, execution.compiler(known, request.parsed_target))
+        facts = execution.counters()
+        if request.mode is Mode.PRIME:
+            return Outcome(did=Did.OK)
+        if hasattr(module, "facts") and request.parsed_target.backend == "inductor":
+            facts |= module.facts(request.parsed_target.device)
+    with open(Path(request.exchange, OBSERVATION), "rb") as file:
+        want, precise = pickle.load(file)
+    error = (got.raised.type, got.raised.message) if got.raised is not None else None
+    if got.raised is not None and (trouble := execution.raised_trouble(got.raised, request.memory)):
+        return Outcome(did=trouble[0], reason=trouble[1], error=error)
+    differences = compare(got, want, precise, strict=known.strict)
+    if request.mode is Mode.PROGRAM:
+        differences += _unexpected(known, facts, request)
+    return Outcome(
+        did=_did(got, want, differences), reason=_reason(differences), differences=differences, error=error, facts=facts
+    )
+
+
+def _did(got: Any, want: Any, differences: tuple[Difference, ...]) -> Did:
+    if got.raised is not None and want.raised is None:
+        return Did.ERROR
+    if got.raised is None and want.raised is not None:
+        return Did.MISSING_ERROR
+    if any(not d.note for d in differences):
+        return Did.MISMATCH
+    return Did.NUMERICS if any(d.what == "numerics" for d in differences) else Did.OK
+
+
+def _reason(differences: tuple[Difference, ...]) -> str | None:
+    defects = [d for d in differences if not d.note]
+    if not defects:
+        return None
+    first = defects[0]
+    more = f" (and {len(defects) - 1} more)" if len(defects) > 1 else ""
+    place = f" at {list(first.where)}" if first.where else ""
+    return f"{first.what} of {first.leaf}{place}: got {first.got}, want {first.want}{more}"
+
+
+def _unexpected(known: Known, facts: dict[str, Any], request: Request) -> tuple[Difference, ...]:
+    counted = {"graph_breaks": Symptom.GRAPH_BREAK, "recompiles": Symptom.RECOMPILE}
+    found = []
+    for name, want in known.expects.items():
+        if name not in facts:
+            if name in ("graphs", *counted) or request.parsed_target.backend == "inductor":
+                raise LookupError(f"expects names {name!r}, which neither the harness nor facts() measures")
+            continue
+        if facts[name] != want:
+            symptom = counted.get(name, known.symptom)
+            found.append(Difference(what="facts", leaf=name, got=facts[name], want=want, symptom=symptom))
+    return tuple(found)
+
+
+def guarded(request: Request, reply: int) -> None:
+    """Serve `request`; turn a failure of the harness itself into an `unresolved` reply with its traceback."""
+    import traceback
+
+    try:
+        main(request, reply)
+    except Exception as error:  # the one broad catch: whatever went wrong here is ours, and is reported as such
+        text = f"the harness failed: {type(error).__name__}: {error}"
+        outcome = Outcome(did=Did.UNRESOLVED, reason=text, stderr=traceback.format_exc())
+        os.write(reply, encode_reply(outcome))
+
+
+if __name__ == "__main__":
+    from compilefix.runner import warm
+
+    order = Request.from_bytes(sys.stdin.buffer.read())
+    warm.single_thread() if order.mode is Mode.REFERENCE else warm.prepare()
+    guarded(order, int(sys.argv[1]))
+    os._exit(0)
