@@ -87,15 +87,14 @@ def scrubbed_environ(cache: str) -> tuple[dict[str, str], tuple[str, ...]]:
     """
     Return the environment of a worker, and the names of the variables that were taken out.
 
-    Graph caches are off so that the compiler's passes really run; `cache` keeps the C++ objects.
+    `cache` keeps the C++ objects. The graph caches are turned off by configuration in `runner.warm`, not here: their
+    variables would override what a record sets.
     """
     taken = tuple(sorted(n for n in os.environ if n.startswith(SCRUBBED_PREFIXES) and n not in KEPT))
     environ = {name: value for name, value in os.environ.items() if name not in taken}
     environ |= {
         "TORCHINDUCTOR_CACHE_DIR": os.path.join(cache, "inductor"),
         "TRITON_CACHE_DIR": os.path.join(cache, "triton"),
-        "TORCHINDUCTOR_FX_GRAPH_CACHE": "0",
-        "TORCHINDUCTOR_AUTOGRAD_CACHE": "0",
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
         "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
         "PYTHONDONTWRITEBYTECODE": "1",

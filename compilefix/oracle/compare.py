@@ -8,6 +8,7 @@ from compilefix.issue import Symptom
 from compilefix.oracle.observation import Leaf, Node, Observation, Opaque, Raised, TensorLeaf
 from compilefix.oracle.tensors import compare_tensors
 from compilefix.outcome import Difference
+from compilefix.text import first_line
 
 COMPILER_ERRORS = frozenset(
     {"InternalTorchDynamoError", "BackendCompilerFailed", "InductorError", "LoweringException", "Unsupported"}
@@ -123,5 +124,4 @@ def _show(leaf: Leaf) -> str | int | float | bool | None:
 def _name(error: Raised | None) -> str:
     if error is None:
         return "no exception"
-    line = error.message.strip().splitlines()[0] if error.message.strip() else ""
-    return f"{error.type}: {line}"[:300]
+    return f"{error.type}: {first_line(error.message)}".removesuffix(": ")

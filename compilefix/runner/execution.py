@@ -57,10 +57,19 @@ def _exists(name: str) -> bool:
     return True
 
 
+GRAPH_CACHES = ("torch._inductor.config.fx_graph_cache", "torch._functorch.config.enable_autograd_cache")
+
+
+def caches_graphs(known: Known) -> bool:
+    """Tell whether the record is about the graph caches, which must then start empty in every check."""
+    return known.caches == "warm" or any(name in known.config for name in GRAPH_CACHES)
+
+
 @contextlib.contextmanager
 def settings(known: Known, *, workaround: bool) -> Iterator[None]:
     """Apply the record's settings (and those of its workaround); raise `MissingSettingError` for an unknown one."""
-    wanted = dict(known.config) | (dict(known.workaround_config) if workaround else {})
+    caches = dict.fromkeys(GRAPH_CACHES, True) if known.caches == "warm" else {}
+    wanted = caches | dict(known.config) | (dict(known.workaround_config) if workaround else {})
     before: list[tuple[Any, str, Any]] = []
     for name, value in wanted.items():
         module, _, rest = name.partition(".config.")
@@ -88,10 +97,7 @@ def compiler(known: Known, target: Target) -> Compile:
 
 
 def use_private_caches(folder: Path) -> None:
-    """Turn the graph caches on, in a folder of their own that shares the compiled C++ objects."""
-    import torch._functorch.config
-    import torch._inductor.config
-
+    """Keep graph caches in `folder`, which shares the compiled C++ objects and nothing else with other checks."""
     shared = Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
     folder.mkdir(parents=True, exist_ok=True)
     for entry in shared.iterdir() if shared.is_dir() else ():
@@ -99,8 +105,6 @@ def use_private_caches(folder: Path) -> None:
         if entry.name not in ("fxgraph", "aotautograd") and not link.exists():
             link.symlink_to(entry)
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(folder)
-    torch._inductor.config.fx_graph_cache = True
-    torch._functorch.config.enable_autograd_cache = True
 
 
 class Recorder:
@@ -162,7 +166,7 @@ def observe(
         observation.leaves |= _gradients([*parts, ("program", program)])
     except Exception as error:
         observation.raised = raised(error, where)
-    observation.rng = bytes(torch.get_rng_state().numpy().tobytes())
+    observation.rng = _random_state(device)
     return observation
 
 
@@ -235,6 +239,11 @@ def seed(value: int) -> None:
     """Seed every generator that a program may draw from."""
     random.seed(value)
     torch.manual_seed(value)
+
+
+def _random_state(device: str) -> bytes:
+    states = [torch.get_rng_state(), *([torch.cuda.get_rng_state()] if device == "cuda" else [])]
+    return b"".join(bytes(state.tolist()) for state in states)
 
 
 def counters() -> dict[str, Any]:

@@ -22,6 +22,7 @@ from compilefix.environment import Environment
 from compilefix.errors import HarnessError
 from compilefix.outcome import Did, Outcome
 from compilefix.runner.protocol import Request, decode_reply
+from compilefix.text import visible
 
 TAIL = 4096
 """Bytes of a worker's output that are kept."""
@@ -296,8 +297,8 @@ def execute(launcher: Launcher, request: Request, timeout: float, cancelled: thr
     return replace(
         outcome,
         cpu_seconds=ended.cpu,
-        stdout=printable(stdout.data),
-        stderr=outcome.stderr or printable(stderr.data),
+        stdout=visible(stdout.data.decode(errors="replace")),
+        stderr=outcome.stderr or visible(stderr.data.decode(errors="replace")),
     )
 
 
@@ -316,9 +317,3 @@ def _interpret(ended: Ended, reply: bytes, *, hung: bool, cancelled: bool, timeo
     except ValueError:
         code = os.waitstatus_to_exitcode(ended.status)
         return Outcome(did=Did.UNRESOLVED, reason=f"the program ended the process early (exit code {code}, no reply)")
-
-
-def printable(raw: bytes) -> str:
-    """Decode output, with control characters other than newline and tab made visible."""
-    text = raw.decode(errors="replace")
-    return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)

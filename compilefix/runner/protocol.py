@@ -18,8 +18,6 @@ class Mode(str, Enum):
 
     PROGRAM = "program"
     WORKAROUND = "workaround"
-    PRIME = "prime"
-    """The program, only to fill the disk caches for the next worker."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +31,9 @@ class Request:
     mode: Mode
     exchange: str
     """Folder private to this repro in this check; the reference's observation lies there."""
+
+    prime: bool = False
+    """Run only to fill the disk caches for the next worker; nothing is compared."""
 
     seed: int = 0
     memory: int | None = None

@@ -82,11 +82,18 @@ def targets_for(record: Record, environment: Environment, options: Options) -> t
 class Check:
     """One run over a set of records. Iterate `results`; call `cancel` from anywhere to end early."""
 
-    def __init__(self, records: Sequence[Record], launcher: Launcher, options: Options, watch: Watch) -> None:
+    def __init__(
+        self,
+        records: Sequence[Record],
+        launcher: Launcher,
+        options: Options,
+        watch: Watch,
+        cancelled: threading.Event | None = None,
+    ) -> None:
         self._launcher = launcher
         self._options = options
         self._watch = watch
-        self._cancelled = threading.Event()
+        self._cancelled = cancelled or threading.Event()
         self._root = Path(tempfile.mkdtemp(prefix="compilefix-"))
         self._heap: list[tuple[int, int, int, _Job, Step]] = []
         self._order = count()
@@ -178,21 +185,22 @@ class Check:
             return Outcome(did=Did.UNSUPPORTED, reason=reason)
         if reference is not None and reference.did is not Did.OK:
             did = Did.UNSUPPORTED if reference.did is Did.UNSUPPORTED else Did.UNRESOLVED
-            why = reference.reason if did is Did.UNSUPPORTED else f"the reference {reference.did.value}: {reference.reason}"
+            why = reference.reason if did is Did.UNSUPPORTED else f"no reference: {reference.reason}"
             return Outcome(did=did, reason=why)
         if job.record.known.caches == "warm" and mode is not Mode.REFERENCE:
-            self._execute(job, target, Mode.PRIME)
+            self._execute(job, target, mode, prime=True)
         outcome = self._execute(job, target, mode)
         if mode is Mode.REFERENCE and outcome.did in (Did.CRASH, Did.HANG):
             reason = f"the plain program itself: {outcome.reason}"
             return Outcome(did=Did.UNRESOLVED, reason=reason, stdout=outcome.stdout, stderr=outcome.stderr)
         return outcome
 
-    def _execute(self, job: _Job, target: Target, mode: Mode) -> Outcome:
+    def _execute(self, job: _Job, target: Target, mode: Mode, *, prime: bool = False) -> Outcome:
         request = Request(
             repro=str(job.record.path),
             target=str(target),
             mode=mode,
+            prime=prime,
             exchange=str(_device_folder(job.folder, target.device)),
             seed=self._options.seed,
             memory=self._options.memory,

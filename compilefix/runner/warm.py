@@ -71,9 +71,16 @@ def exercise() -> str | None:
         first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
         reason = f"Inductor does not work here ({type(error).__name__}: {first})"
     torch._dynamo.reset()
+    forget_counters()
+    return reason
+
+
+def forget_counters() -> None:
+    """Set the counts of graphs, graph breaks and recompiles back to zero."""
+    import torch._dynamo.utils
+
     torch._dynamo.utils.counters.clear()
     torch._dynamo.utils.clear_compilation_metrics()
-    return reason
 
 
 def usable_cache(folder: str) -> tuple[str, str | None]:

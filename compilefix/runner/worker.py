@@ -13,8 +13,12 @@ from typing import Any
 from compilefix.issue import Known, Symptom
 from compilefix.outcome import Did, Difference, Outcome
 from compilefix.runner.protocol import Mode, Request, encode_reply
+from compilefix.text import first_line
 
 OBSERVATION = "reference.pickle"
+MESSAGE = 8000
+"""Characters of an exception's message that are kept; a C++ compiler's log can be megabytes."""
+
 RAISING_REFERENCE = (Symptom.MISSING_ERROR, Symptom.CRASH)
 """Symptoms whose reference may raise; for all others a plain program that raises shows nothing."""
 
@@ -52,7 +56,7 @@ def serve(request: Request) -> Outcome:
     except Exception as error:
         if reason := execution.environment_trouble(error, request.memory):
             return Outcome(did=Did.UNRESOLVED, reason=reason)
-        return Outcome(did=Did.UNRESOLVED, reason=f"{repro.name} does not import: {type(error).__name__}: {error}")
+        return Outcome(did=Did.UNRESOLVED, reason=f"{repro.name} does not import: {type(error).__name__}: {first_line(str(error))}")
     known: Known = getattr(module, "ISSUE", None) or module.CONTRACT
     absent = execution.missing_names(known.requires)
     if absent:
@@ -83,16 +87,16 @@ def _reference(request: Request, known: Known) -> Outcome:
             differences=unstable,
         )
     if first.raised is not None and known.symptom not in RAISING_REFERENCE:
-        line = f"{first.raised.type}: {first.raised.message}".splitlines()[0]
+        line = f"{first.raised.type}: {first_line(first.raised.message)}"
         return Outcome(
             did=Did.UNRESOLVED,
             reason=f"the plain program raises {line}; there is nothing to compare with",
-            error=(first.raised.type, first.raised.message),
+            error=_error(first),
         )
     precise = None if first.raised is not None else execution.observe_in_float64(path, request)
     with open(Path(request.exchange, OBSERVATION), "wb") as file:
         pickle.dump((first, precise), file)
-    error = (first.raised.type, first.raised.message) if first.raised is not None else None
+    error = _error(first)
     reason = "raises, as it should" if error else None
     return Outcome(did=Did.OK, reason=reason, error=error, facts={"float64": precise is not None})
 
@@ -101,19 +105,18 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
     from compilefix.oracle import compare
     from compilefix.runner import execution
 
-    warm = known.caches == "warm"
     with execution.settings(known, workaround=request.mode is Mode.WORKAROUND):
-        if warm:
-            execution.use_private_caches(Path(request.exchange, request.target.replace(":", "-")))
+        if execution.caches_graphs(known):
+            execution.use_private_caches(Path(request.exchange, f"{request.target}-{request.mode.value}".replace(":", "-")))
         got = execution.observe(module, request, execution.compiler(known, request.parsed_target))
         facts = execution.counters()
-        if request.mode is Mode.PRIME:
+        if request.prime:
             return Outcome(did=Did.OK)
         if hasattr(module, "facts") and request.parsed_target.backend == "inductor":
             facts |= module.facts(request.parsed_target.device)
     with open(Path(request.exchange, OBSERVATION), "rb") as file:
         want, precise = pickle.load(file)
-    error = (got.raised.type, got.raised.message) if got.raised is not None else None
+    error = _error(got)
     if got.raised is not None and (trouble := execution.raised_trouble(got.raised, request.memory)):
         return Outcome(did=trouble[0], reason=trouble[1], error=error)
     differences = compare(got, want, precise, strict=known.strict)
@@ -122,6 +125,11 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
     return Outcome(
         did=_did(got, want, differences), reason=_reason(differences), differences=differences, error=error, facts=facts
     )
+
+
+def _error(observation: Any) -> tuple[str, str] | None:
+    raised = observation.raised
+    return (raised.type, raised.message[:MESSAGE]) if raised is not None else None
 
 
 def _did(got: Any, want: Any, differences: tuple[Difference, ...]) -> Did:

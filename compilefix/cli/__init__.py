@@ -1,0 +1,87 @@
+"""The command line: one file a verb, found by its name; parse, call, render, exit."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+from compilefix import __version__
+from compilefix.errors import CompilefixError, Exit
+
+EPILOG = """\
+exit codes:
+  0 as expected   1 findings   2 usage   3 harness or environment failed
+  4 inconclusive  130 interrupted
+
+examples:
+  compilefix check                                 which known defects hit the torch in front of you
+  compilefix check gh198094 --format markdown      one record, ready to paste into a report
+  compilefix list --select symptom:wrong-gradient  what is known, without importing torch
+  compilefix explain gh198094                      why it happens and what to write instead
+"""
+
+
+class Verb(Protocol):
+    """What a module of this package defines."""
+
+    HELP: str
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the verb's arguments."""
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Do it and return the exit code."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line and point at the help."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        """Print one line and exit with the usage code."""
+        self.exit(Exit.USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def verbs() -> dict[str, Verb]:
+    """Return all verbs by name."""
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name.startswith("verb_"))
+    return {n.removeprefix("verb_"): cast(Verb, importlib.import_module(f"{__name__}.{n}")) for n in names}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Build the parser of all verbs."""
+    top = Parser(
+        prog="compilefix",
+        description="Which known torch.compile defects hit the torch in front of you, and what works instead.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"compilefix {__version__}")
+    sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
+    for name, verb in verbs().items():
+        child = sub.add_parser(
+            name, help=verb.HELP, description=verb.HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        verb.configure(child)
+        child.set_defaults(run=verb.run)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    args = parser().parse_args(argv)
+    try:
+        return int(args.run(args))
+    except CompilefixError as error:
+        print(f"compilefix: {error}", file=sys.stderr)
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        print("compilefix: interrupted", file=sys.stderr)
+        return int(Exit.INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left, e.g. `| head`
+        return int(Exit.EXPECTED)

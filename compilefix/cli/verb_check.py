@@ -1,0 +1,129 @@
+"""``compilefix check``: run the registry on the installed torch."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from compilefix import config, measured, report
+from compilefix.check import FAIL_ON
+from compilefix.cli import options
+from compilefix.cli.progress import progress
+from compilefix.errors import UsageError
+from compilefix.outcome import Target
+
+HELP = "run the known defects on the installed torch and say which of them are present"
+DEFAULTS: dict[str, Any] = {"timeout": 60.0, "seed": 0, "memory": "4GiB", "fail_on": "contradiction", "format": "table"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``check``."""
+    options.add_selection(parser)
+    run = parser.add_argument_group("running")
+    run.add_argument(
+        "--target", action="append", metavar="T", help="BACKEND[:DEVICE][:dynamic], repeatable; default: every stage"
+    )
+    run.add_argument("--device", choices=("cpu", "cuda"), help="only targets of this device")
+    run.add_argument("--dynamic", action="store_true", help="add a :dynamic twin to every target")
+    run.add_argument("--jobs", type=int, metavar="N", help="workers side by side (default: cores)")
+    run.add_argument("--timeout", type=float, metavar="S", help="seconds for one run, then it is a hang (default: 60)")
+    run.add_argument("--memory", metavar="SIZE", help="private memory of one worker, or none (default: 4GiB)")
+    run.add_argument("--seed", type=int, metavar="N", help="seed of every run (default: 0)")
+    run.add_argument("--shard", metavar="I/N", help="run the I-th of N parts; join the reports with `merge`")
+    run.add_argument("--resume", action="store_true", help="take over what an interrupted check has measured")
+    run.add_argument("--isolation", choices=config.ISOLATION, help="fork from a warmed parent, or spawn a fresh Python a run")
+    run.add_argument("--cache-dir", metavar="DIR", help="where compiled C++ objects are kept between checks")
+    run.add_argument("--no-workarounds", action="store_true", help="do not run the workarounds")
+    options.add_output(parser, list(report.FORMATS), DEFAULTS["format"])
+    parser.add_argument("--fail-on", choices=FAIL_ON, help="what makes the exit code 1 (default: contradiction)")
+    parser.add_argument("--record", metavar="DIR", help="also write the measured file of this environment into DIR")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run ``check``."""
+    from compilefix import runner
+
+    chosen = DEFAULTS | {"jobs": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2}
+    chosen |= options.settings(args)
+    _validate(chosen)
+    options.check_writable(args.output)
+    found = options.registry(chosen)
+    records = options.selected(found, chosen)
+    if args.record and (args.shard or len(records) != len(found.records) or args.target or args.device):
+        raise UsageError("--record writes the whole file of an environment; use it without a selection")
+    if args.shard:
+        part, parts = options.shard(args.shard)
+        records = records[part - 1 :: parts]
+    cancelled = threading.Event()
+    with progress(sys.stderr) as watcher:
+        _interruptible(cancelled)
+        result = runner.check(
+            records,
+            watcher=watcher,
+            options=runner.Options(
+                targets=_targets(args),
+                dynamic=args.dynamic,
+                jobs=chosen["jobs"],
+                timeout=float(chosen["timeout"]),
+                seed=chosen["seed"],
+                memory=options.size(chosen["memory"]),
+                workarounds=not args.no_workarounds,
+            ),
+            broken=[str(error) for error in found.broken],
+            isolation=chosen.get("isolation"),
+            cache=Path(chosen["cache_dir"]) if "cache_dir" in chosen else None,
+            resume=args.resume,
+            cancelled=cancelled,
+        )
+    text = report.render(
+        chosen["format"],
+        result,
+        width=options.width(args.output),
+        color=options.colored(args.color, args.output),
+    )
+    options.emit(text, args.output)
+    if args.record and not result.interrupted:
+        print(f"compilefix: wrote {measured.write(result, Path(args.record))}", file=sys.stderr)
+    if result.interrupted:
+        print("compilefix: interrupted; the same command with --resume continues", file=sys.stderr)
+    return int(result.exit_code(chosen["fail_on"]))
+
+
+def _validate(chosen: dict[str, Any]) -> None:
+    if chosen["jobs"] < 1:
+        raise UsageError(f"--jobs {chosen['jobs']} must be at least 1")
+    if chosen["timeout"] <= 0:
+        raise UsageError(f"--timeout {chosen['timeout']:g} must be more than 0 seconds")
+    choices = {"fail_on": FAIL_ON, "format": tuple(report.FORMATS), "isolation": config.ISOLATION}
+    for name, allowed in choices.items():
+        if name in chosen and chosen[name] not in allowed:
+            raise UsageError(f"{name} {chosen[name]!r} is not one of {', '.join(allowed)}")
+
+
+def _targets(args: argparse.Namespace) -> tuple[Target, ...]:
+    from compilefix.issue import STAGES
+
+    targets = tuple(Target.parse(text) for text in args.target or ())
+    if args.device:
+        if targets and not any(t.device == args.device for t in targets):
+            raise UsageError(f"the selection is empty: no --target is on {args.device}")
+        targets = tuple(t for t in targets if t.device == args.device)
+        targets = targets or tuple(Target(backend, args.device) for backend in STAGES)
+    return targets
+
+
+def _interruptible(cancelled: threading.Event) -> None:
+    """Make the first SIGINT or SIGTERM end the check with a report, a second one end the process."""
+
+    def stop(number: int, frame: object) -> None:
+        if cancelled.is_set():
+            raise KeyboardInterrupt
+        cancelled.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)

@@ -1,0 +1,36 @@
+"""``compilefix list``: what is known, without importing torch."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from compilefix.cli import options
+from compilefix.errors import Exit
+
+HELP = "list the known defects and contracts; imports no torch"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``list``."""
+    options.add_selection(parser)
+    options.add_output(parser, ("table", "json"), "table")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run ``list``."""
+    chosen = {"format": "table"} | options.settings(args)
+    found = options.registry(chosen)
+    records = options.selected(found, chosen)
+    from compilefix.report import listing
+
+    if args.format == "json":
+        text = listing.list_json(records)
+    else:
+        text = listing.list_table(
+            records, width=options.width(args.output), color=options.colored(args.color, args.output)
+        )
+    options.emit(text, args.output)
+    for error in found.broken:
+        print(f"compilefix: {error}", file=sys.stderr)
+    return int(Exit.HARNESS if found.broken else Exit.EXPECTED)

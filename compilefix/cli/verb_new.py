@@ -1,0 +1,81 @@
+"""``compilefix new NUMBER TITLE``: scaffold the one file of a new issue."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from compilefix.cli import options
+from compilefix.errors import Exit, UsageError
+from compilefix.registry import discover, read, shipped_folder
+
+HELP = "write the file of a new issue, with the blanks marked"
+
+TEMPLATE = '''"""
+{title}.
+
+Why: FILL IN the cause, in plain words.
+What to do: FILL IN exactly what to write or set instead.
+"""
+
+import torch
+
+from compilefix.issue import Affected, Issue, Symptom
+
+ISSUE = Issue(
+    symptom=Symptom.WRONG_RESULT,
+    stage="inductor",
+    culprit=None,
+    devices=("cpu", "cuda"),
+    ops=(),
+    affected=(Affected(first_seen="{seen}"),),
+    references=({reference}),
+)
+
+
+def inputs(device: str) -> tuple[torch.Tensor, ...]:
+    return (torch.arange(12.0, device=device).reshape(3, 4),)
+
+
+def program(x: torch.Tensor) -> torch.Tensor:
+    return x.cos()
+
+
+def workaround(x: torch.Tensor) -> torch.Tensor:
+    return x.cos()
+'''
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``new``."""
+    parser.add_argument("number", metavar="NUMBER", help="number of the upstream issue, or `local` before it is reported")
+    parser.add_argument("title", metavar="TITLE", help="one sentence that says what goes wrong")
+    parser.add_argument("--seen", default="2.13.0", metavar="VERSION", help="release you saw it on (default: 2.13.0)")
+    parser.add_argument("--into", metavar="DIR", help="folder to write to (default: the registry's)")
+    options.add_repros(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run ``new``."""
+    number = args.number.removeprefix("gh").removeprefix("#")
+    if not (number.isdigit() or number == "local"):
+        raise UsageError(f"{args.number!r} is not an issue number; write 198094, or local")
+    words = re.findall(r"[a-z0-9]+", args.title.lower())[:4]
+    if not words:
+        raise UsageError("the title has no word in it")
+    prefix = f"gh{number}" if number != "local" else "local"
+    taken = {r.id for r in discover(Path(f) for f in options.settings(args).get("repros", ())).records}
+    folder = Path(args.into) if args.into else shipped_folder()
+    path = folder / f"{prefix}_{'_'.join(words)}.py"
+    id = prefix if number != "local" else f"local-{'-'.join(words)}"
+    if id in taken or path.exists():
+        raise UsageError(f"{id} exists already; ids are never reused")
+    if not folder.is_dir():
+        raise UsageError(f"no such folder of repros: {folder}")
+    reference = f'"https://github.com/pytorch/pytorch/issues/{number}",' if number != "local" else ""
+    title = args.title.strip().rstrip(".").replace("\\", "\\\\").replace('"""', "'''")
+    path.write_text(TEMPLATE.format(title=title, seen=args.seen, reference=reference), encoding="utf-8")
+    read(path)
+    print(f"{path}\nNow fill in the blanks and run: compilefix check {id}")
+    return int(Exit.EXPECTED)

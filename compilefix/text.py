@@ -1,0 +1,23 @@
+"""Text from programs, made fit to show."""
+
+from __future__ import annotations
+
+import re
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def visible(text: str) -> str:
+    """Return `text` without colour codes and with other control characters written out, such as ``\\x07``."""
+    text = _ANSI.sub("", text)
+    return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+
+
+def first_line(text: str, limit: int = 200) -> str:
+    """Return the line of an error message that says most, shortened to `limit` characters."""
+    lines = [line.strip() for line in visible(text).splitlines() if line.strip()]
+    if not lines:
+        return ""
+    compiler = next((line for line in lines if re.search(r"\berror: ", line)), None)
+    line = f"{lines[0]} {compiler.partition('error: ')[2]}" if compiler and compiler != lines[0] else lines[0]
+    return line if len(line) <= limit else line[: limit - 1] + "…"
