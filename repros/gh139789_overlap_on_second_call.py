@@ -3,7 +3,8 @@ Code compiled for separate inputs is used again for inputs that share memory.
 
 Why: the function writes into its first argument. AOTAutograd assumes that the other one does not see the write, and
 no guard checks this on the next call, so overlapping views run the code for separate tensors.
-What to do: give separate and overlapping inputs a compiled function each, or call torch._dynamo.reset() in between.
+What to do: call torch._dynamo.reset() before the inputs begin to overlap, with the graph caches off
+(torch._inductor.config.force_disable_caches): their key has the same gap.
 """
 
 from collections.abc import Callable

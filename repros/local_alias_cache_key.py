@@ -3,8 +3,7 @@ The graph cache hands out code compiled for separate inputs to a call with overl
 
 Why: the key of the cache describes each input by itself and not which inputs share memory, so after a reset, or in
 another process, the code that assumes separate inputs is found again.
-What to do: set torch._inductor.config.force_disable_caches to True where inputs may overlap, or clone one of them
-before the call.
+What to do: set torch._inductor.config.force_disable_caches to True where inputs may overlap.
 """
 
 from collections.abc import Callable

@@ -112,7 +112,8 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
         facts = execution.counters()
         if request.prime:
             return Outcome(did=Did.OK)
-        if hasattr(module, "facts") and request.parsed_target.backend == "inductor":
+        measures = request.mode is Mode.PROGRAM and request.parsed_target.backend == "inductor"
+        if measures and hasattr(module, "facts"):
             facts |= module.facts(request.parsed_target.device)
     with open(Path(request.exchange, OBSERVATION), "rb") as file:
         want, precise = pickle.load(file)
@@ -120,8 +121,7 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
     if got.raised is not None and (trouble := execution.raised_trouble(got.raised, request.memory)):
         return Outcome(did=trouble[0], reason=trouble[1], error=error)
     differences = compare(got, want, precise, strict=known.strict)
-    if request.mode is Mode.PROGRAM:
-        differences += _unexpected(known, facts, request)
+    differences += _unexpected(known, facts, measures=measures)
     return Outcome(
         did=_did(got, want, differences), reason=_reason(differences), differences=differences, error=error, facts=facts
     )
@@ -152,12 +152,12 @@ def _reason(differences: tuple[Difference, ...]) -> str | None:
     return f"{first.what} of {first.leaf}{place}: got {first.got}, want {first.want}{more}"
 
 
-def _unexpected(known: Known, facts: dict[str, Any], request: Request) -> tuple[Difference, ...]:
+def _unexpected(known: Known, facts: dict[str, Any], *, measures: bool) -> tuple[Difference, ...]:
     counted = {"graph_breaks": Symptom.GRAPH_BREAK, "recompiles": Symptom.RECOMPILE}
     found = []
     for name, want in known.expects.items():
         if name not in facts:
-            if name in ("graphs", *counted) or request.parsed_target.backend == "inductor":
+            if measures:
                 raise LookupError(f"expects names {name!r}, which neither the harness nor facts() measures")
             continue
         if facts[name] != want:

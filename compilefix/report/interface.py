@@ -1,0 +1,231 @@
+"""What a format is, and the words that all formats share."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from compilefix.check import CheckReport
+from compilefix.environment import Environment
+from compilefix.issue import DEVICES
+from compilefix.outcome import BACKENDS, REFERENCE, Did, Difference, Outcome, Result, Target, Verdict
+from compilefix.text import visible
+
+
+class Format(Protocol):
+    """One report format: what a module of this package defines."""
+
+    def render(self, report: CheckReport, *, width: int | None, color: bool) -> str:
+        """Return the report as text that ends with a newline."""
+
+
+class Help(str, Enum):
+    """What the workaround came to on one ladder of targets."""
+
+    NOT_NEEDED = ""
+    WORKS = "works"
+    PARTLY = "partly"
+    NO_HELP = "no help"
+    UNCLEAR = "unclear"
+    NONE = "none"
+    """Nothing was run: the record has no workaround, or the check left it out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ladder:
+    """The outcomes of one record on one device, static or dynamic, by backend."""
+
+    device: str
+    dynamic: bool
+    outcomes: dict[str, Outcome]
+    workarounds: dict[str, Outcome]
+
+    @property
+    def label(self) -> str:
+        """Name of the ladder, such as ``cuda dynamic``."""
+        return f"{self.device} dynamic" if self.dynamic else self.device
+
+    @property
+    def first_bad(self) -> str | None:
+        """First backend that misbehaves."""
+        return next((b for b, o in self.outcomes.items() if o.did.bad and b != REFERENCE), None)
+
+    def target(self, backend: str) -> Target:
+        """Return the target that `backend` stands for in this ladder."""
+        return Target(backend, self.device, self.dynamic and backend != REFERENCE)
+
+    @property
+    def help(self) -> Help:
+        """What the workaround came to; it works only if it was right on every target that misbehaves."""
+        bad = [b for b, o in self.outcomes.items() if o.did.bad and b != REFERENCE]
+        if not bad:
+            return Help.NOT_NEEDED
+        tried = [self.workarounds[b].did for b in bad if b in self.workarounds]
+        right = [d in (Did.OK, Did.NUMERICS) for d in tried]
+        if not tried:
+            return Help.NONE
+        if any(d.bad for d in tried):
+            return Help.PARTLY if any(right) else Help.NO_HELP
+        return Help.WORKS if all(right) and len(tried) == len(bad) else Help.UNCLEAR
+
+
+def ladders(result: Result) -> tuple[Ladder, ...]:
+    """Return the ladders of `result`; the reference of a device heads each ladder on it."""
+    compiled = {(t.device, t.dynamic) for t in result.outcomes if t.backend != REFERENCE}
+    alone = {(t.device, False) for t in result.outcomes if t.device not in {device for device, _ in compiled}}
+    return tuple(
+        Ladder(
+            device=device,
+            dynamic=dynamic,
+            outcomes=_rungs(result.outcomes, device, dynamic),
+            workarounds=_rungs(result.workarounds, device, dynamic),
+        )
+        for device, dynamic in sorted(compiled | alone, key=lambda pair: (DEVICES.index(pair[0]), pair[1]))
+    )
+
+
+def _rungs(outcomes: Mapping[Target, Outcome], device: str, dynamic: bool) -> dict[str, Outcome]:
+    found = {}
+    for backend in BACKENDS:
+        for target in (Target(backend, device, dynamic), Target(backend, device, False)):
+            if target in outcomes and (backend == REFERENCE or target.dynamic == dynamic):
+                found[backend] = outcomes[target]
+                break
+    return found
+
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+
+
+def strip_ansi(text: str) -> str:
+    """Return `text` without terminal sequences: colours, cursor movements, hyperlinks."""
+    return _ANSI.sub("", text)
+
+
+def one_line(value: object, limit: int | None = None) -> str:
+    """Return `value` on one line that is safe to show: no terminal sequences, control characters written out."""
+    text = " ".join(visible(strip_ansi(str(value))).split())
+    return text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
+
+
+def block(text: str, limit: int = 3000) -> str:
+    """Return `text` on its lines, safe to show; the middle of a long one is left out."""
+    text = visible(strip_ansi(text.replace("\r\n", "\n"))).strip("\n")
+    if len(text) <= limit:
+        return text
+    head, tail = 2 * limit // 3, limit // 3
+    return f"{text[:head]}\n[… {len(text) - head - tail} characters left out …]\n{text[-tail:]}"
+
+
+def describe(difference: Difference) -> str:
+    """Return one difference in words, first place and worst place included."""
+    d = difference
+    text = f"{d.what} of {one_line(d.leaf, 120)}{_at(d.where)}: got {_value(d.got)}, want {_value(d.want)}"
+    if d.count is not None:
+        text += f"; {d.count} of {d.total} elements differ" if d.total is not None else f"; {d.count} elements differ"
+    if d.worst is not None:
+        text += f"; worst by {_value(d.worst)}{_at(d.worst_at)}"
+    return text
+
+
+def _at(where: tuple[int, ...] | None) -> str:
+    return f" at {list(where)}" if where else ""
+
+
+def _value(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else one_line(value, 120)
+
+
+def cause(outcome: Outcome) -> str:
+    """Return in one line why a run is not ``ok``; empty where it says nothing."""
+    if outcome.reason:
+        return one_line(outcome.reason, 300)
+    defects = [d for d in outcome.differences if not d.note]
+    if defects:
+        return describe(defects[0])
+    return one_line(": ".join(part for part in outcome.error if part), 300) if outcome.error else ""
+
+
+def told(target: Target, outcome: Outcome) -> str:
+    """Return what one target did, with its cause."""
+    return f"{target} {outcome.did.value}: {cause(outcome)}".removesuffix(": ")
+
+
+def because(result: Result) -> str:
+    """Return in one line what the verdict of `result` rests on."""
+    compiled = {t: o for t, o in result.outcomes.items() if t.backend != REFERENCE}
+    ran = ", ".join(str(t) for t, o in compiled.items() if o.did in (Did.OK, Did.NUMERICS)) or "no target"
+    bad = told(result.first_bad, result.outcomes[result.first_bad]) if result.first_bad else "no target misbehaves"
+    match result.verdict:
+        case Verdict.REGRESSED:
+            return f"the record says that this torch is not affected, but {bad}"
+        case Verdict.FIXED_EARLY:
+            return f"the record says that this torch is affected ({result.symptom.value}); right on {ran}"
+        case Verdict.DIFFERENT:
+            seen = sorted({s.value for o in compiled.values() for s in o.symptoms})
+            return f"recorded as {result.symptom.value}, seen {', '.join(seen) or 'nothing'}: {bad}"
+        case Verdict.REPRODUCES:
+            return bad
+        case Verdict.CLEAR:
+            return f"nothing wrong on {ran}"
+        case Verdict.UNSUPPORTED | Verdict.UNRESOLVED:
+            did = Did(result.verdict.value)
+            return "; ".join(dict.fromkeys(cause(o) for o in result.outcomes.values() if o.did is did and cause(o)))
+
+
+def by_reason(results: Iterable[Result], did: Did) -> dict[str, list[str]]:
+    """Return the ids by the reason why one of their targets is `did`."""
+    found: dict[str, dict[str, None]] = {}
+    for result in results:
+        for outcome in result.outcomes.values():
+            if outcome.did is did:
+                found.setdefault(cause(outcome) or "no reason given", {})[result.id] = None
+    return {reason: list(ids) for reason, ids in found.items()}
+
+
+def compiler(cxx: str | None) -> str:
+    """Return the C++ compiler's name and version, such as ``g++ 12.2.0``."""
+    if cxx is None:
+        return "no C++ compiler"
+    words = re.sub(r"\([^)]*\)", " ", one_line(cxx)).replace(" version ", " ").split()
+    return one_line(" ".join(words) or cxx, 40)
+
+
+def where(environment: Environment) -> str:
+    """Return in one line what was checked: build, instruction set, compiler, Python, CUDA where it is used."""
+    git = f" ({environment.torch_git[:8]})" if environment.torch_git else ""
+    parts = [f"torch {environment.torch}{git}", environment.isa, compiler(environment.cxx)]
+    parts.append("Python " + ".".join(environment.python.split(".")[:2]))
+    if "cuda" in environment.devices:
+        parts.append(f"CUDA {environment.cuda or 'of unknown version'}")
+    return " · ".join(one_line(part) for part in parts if part)
+
+
+_PLURAL = {"reproduces": "reproduce", "fixed-early": "fixed early", "different": "different from the record"}
+
+
+def summary(report: CheckReport) -> str:
+    """Return the report in one line."""
+    counts = [
+        f"{n} {name if n == 1 and name == 'reproduces' else _PLURAL.get(name, name)}"
+        for name, n in report.summary.items()
+    ]
+    if report.broken:
+        counts.append(f"{len(report.broken)} unreadable")
+    number = len(report.results)
+    records = "1 record" if number == 1 else f"{number} records"
+    return f"{records} on {where(report.environment)}: {', '.join(counts) or 'nothing was checked'}"
+
+
+def unicode_output() -> bool:
+    """Tell whether standard output can show the symbols of the tables."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        "✔✘≈∅†∞–·▸●…─".encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

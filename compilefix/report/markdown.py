@@ -1,0 +1,179 @@
+"""The report to paste into an upstream issue: environment, matrix, and the evidence of every record that is not clear."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from compilefix.check import CheckReport
+from compilefix.environment import Environment
+from compilefix.outcome import BACKENDS, REFERENCE, Did, Difference, Outcome, Result, Verdict
+from compilefix.report.interface import Ladder, because, block, cause, describe, ladders, one_line, summary
+
+_SPECIAL = re.compile(r"[\\`*<\[|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_MARKS = {Did.OK: "✔", Did.NUMERICS: "≈", Did.UNSUPPORTED: "–", Did.UNRESOLVED: "?"}
+_TAIL = 20
+
+
+def render(report: CheckReport, *, width: int | None, color: bool) -> str:
+    """Return the report as GitHub-flavoured Markdown."""
+    parts = [f"## compilefix check: torch {escape(report.environment.torch)}", *_notices(report)]
+    parts += [_table(("", ""), _environment(report.environment, report.seed), bold_first=True), escape(summary(report))]
+    if report.results:
+        backends = _backends(report.results)
+        header = ("record", "title", "on", *backends, "workaround", "verdict")
+        parts.append(_table(header, (row for r in report.results for row in _rows(r, backends))))
+    if report.broken:
+        parts += ["### Records that could not be read", _fence("\n".join(block(b) for b in report.broken))]
+    for result in report.results:
+        if result.verdict is not Verdict.CLEAR:
+            parts += _section(result)
+    return "\n\n".join(parts) + "\n"
+
+
+def escape(text: object) -> str:
+    """Return `text` on one line, so that it reads literally in Markdown text and in a table cell."""
+    return _SPECIAL.sub(r"\\\g<0>", one_line(text)).replace("&", "&amp;")
+
+
+def code(text: object) -> str:
+    """Return `text` as a code span; not for table cells, where a pipe would end it."""
+    line = one_line(text)
+    ticks = "`" * (_longest_run(line) + 1)
+    pad = " " if line.startswith("`") or line.endswith("`") or not line else ""
+    return f"{ticks}{pad}{line}{pad}{ticks}"
+
+
+def _fence(text: str, language: str = "text") -> str:
+    ticks = "`" * max(3, _longest_run(text) + 1)
+    return f"{ticks}{language}\n{text}\n{ticks}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall("`+", text)), default=0)
+
+
+def _table(header: Iterable[str], rows: Iterable[Iterable[str]], *, bold_first: bool = False) -> str:
+    header = tuple(header)
+    lines = [header, ("---",) * len(header)]
+    for row in rows:
+        first, *rest = row
+        lines.append((f"**{first}**" if bold_first else first, *rest))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _environment(environment: Environment, seed: int) -> Iterator[tuple[str, str]]:
+    values: dict[str, object] = {
+        "torch": environment.torch,
+        "git hash": environment.torch_git,
+        "Python": environment.python,
+        "OS": f"{environment.system} {environment.machine}",
+        "vector ISA": environment.isa,
+        "C++ compiler": environment.cxx,
+        "Triton": environment.triton,
+        "CUDA of the build": environment.cuda,
+        "devices": ", ".join(environment.devices),
+        "threads": environment.threads,
+        "seed": seed,
+    }
+    values |= {f"no {target}": reason for target, reason in environment.missing.items()}
+    for name, value in values.items():
+        yield escape(name), escape("none" if value is None else value)
+
+
+def _notices(report: CheckReport) -> Iterator[str]:
+    if report.interrupted:
+        yield "> **Interrupted**: the check ended early; what was not run is marked `unresolved`."
+    for warning in report.warnings:
+        yield f"> Warning: {escape(warning)}"
+
+
+def _backends(results: Iterable[Result]) -> tuple[str, ...]:
+    present = {target.backend for result in results for target in result.outcomes}
+    return tuple(b for b in BACKENDS if b in present)
+
+
+def _rows(result: Result, backends: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    verdict = result.verdict.value
+    names = (escape(result.id), escape(result.title))
+    found = ladders(result)
+    if not found:
+        yield (*names, "", *("" for _ in backends), "", verdict)
+    for ladder in found:
+        cells = (_cell(ladder, backend) for backend in backends)
+        yield (*names, ladder.label, *cells, ladder.help.value, verdict)
+        names, verdict = (escape(result.id), ""), ""
+
+
+def _cell(ladder: Ladder, backend: str) -> str:
+    if backend not in ladder.outcomes:
+        return "not run"
+    did = ladder.outcomes[backend].did
+    text = f"{_MARKS.get(did, '✘')} {did.value}"
+    return f"**{text}**" if backend == ladder.first_bad else text
+
+
+def _section(result: Result) -> Iterator[str]:
+    yield f"### {escape(result.id)}: {escape(result.title)}"
+    facts = [
+        f"- verdict: **{result.verdict.value}** (recorded symptom {result.symptom.value}; "
+        f"the record says of this torch: {result.expected.value})",
+        f"- {escape(because(result))}",
+        f"- to run it again: {code(f'compilefix check {result.id}')}",
+    ]
+    yield "\n".join(facts)
+    for ladder in ladders(result):
+        for backend, outcome in ladder.outcomes.items():
+            if backend == ladder.first_bad or outcome.did is Did.UNRESOLVED:
+                yield from _evidence(ladder, backend, outcome)
+        if lines := _rest(ladder):
+            yield "\n".join(lines)
+
+
+def _evidence(ladder: Ladder, backend: str, outcome: Outcome) -> Iterator[str]:
+    first = " (first that goes wrong)" if backend == ladder.first_bad else ""
+    yield f"**{escape(ladder.target(backend))}: {outcome.did.value}**{first}"
+    defects = [d for d in outcome.differences if not d.note]
+    if defects:
+        shown = [defects[0]]
+        worst = max(defects, key=_size)
+        if worst is not defects[0]:
+            shown.append(worst)
+        lines = [f"- {code(describe(d))}" for d in shown]
+        more = len(defects) - len(shown)
+        yield "\n".join([*lines, *([f"- and {more} more"] if more else [])])
+    elif text := cause(outcome):
+        yield _fence(text)
+    if outcome.error is not None:
+        yield _fence(block(": ".join(part for part in outcome.error if part)))
+    if outcome.did in (Did.CRASH, Did.UNRESOLVED) and outcome.stderr.strip():
+        tail = "\n".join(block(outcome.stderr).splitlines()[-_TAIL:])
+        yield f"End of its stderr:\n\n{_fence(tail)}"
+
+
+def _size(difference: Difference) -> float:
+    try:
+        return float(difference.worst or 0)
+    except ValueError:
+        return 0.0
+
+
+def _rest(ladder: Ladder) -> list[str]:
+    lines = []
+    for backend, outcome in ladder.outcomes.items():
+        shown = backend == ladder.first_bad or outcome.did in (Did.OK, Did.NUMERICS, Did.UNRESOLVED)
+        if not shown or (outcome.did is Did.UNSUPPORTED):
+            where = code(ladder.target(backend))
+            lines.append(f"- {where}: {outcome.did.value}{_after(cause(outcome))}")
+    for backend, outcome in ladder.workarounds.items():
+        if backend != REFERENCE:
+            lines.append(
+                f"- workaround on {code(ladder.target(backend))}: {outcome.did.value}{_after(cause(outcome))}"
+            )
+    if ladder.first_bad and not ladder.workarounds:
+        lines.append("- workaround: none was run")
+    return lines
+
+
+def _after(text: str) -> str:
+    return f" ({code(text)})" if text else ""
