@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -124,11 +124,12 @@ def block(text: str, limit: int = 3000) -> str:
 def describe(difference: Difference) -> str:
     """Return one difference in words, first place and worst place included."""
     d = difference
-    text = f"{d.what} of {one_line(d.leaf, 120)}{_at(d.where)}: got {_value(d.got)}, want {_value(d.want)}"
+    got, want = one_line(d.got, 120), one_line(d.want, 120)
+    text = f"{d.what} of {one_line(d.leaf, 120)}{_at(d.where)}: got {got}, want {want}"
     if d.count is not None:
         text += f"; {d.count} of {d.total} elements differ" if d.total is not None else f"; {d.count} elements differ"
     if d.worst is not None:
-        text += f"; worst by {_value(d.worst)}{_at(d.worst_at)}"
+        text += f"; worst by {_number(d.worst)}{_at(d.worst_at)}"
     return text
 
 
@@ -136,7 +137,7 @@ def _at(where: tuple[int, ...] | None) -> str:
     return f" at {list(where)}" if where else ""
 
 
-def _value(value: object) -> str:
+def _number(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else one_line(value, 120)
 
 
@@ -158,33 +159,25 @@ def told(target: Target, outcome: Outcome) -> str:
 def because(result: Result) -> str:
     """Return in one line what the verdict of `result` rests on."""
     compiled = {t: o for t, o in result.outcomes.items() if t.backend != REFERENCE}
-    ran = ", ".join(str(t) for t, o in compiled.items() if o.did in (Did.OK, Did.NUMERICS)) or "no target"
+    right = [t for t, o in compiled.items() if o.did in (Did.OK, Did.NUMERICS)]
+    furthest = {(t.device, t.dynamic): t for t in sorted(right, key=lambda t: t.rank)}.values()
+    fine = f"nothing is wrong up to {', '.join(map(str, furthest))}" if right else "no target ran"
     bad = told(result.first_bad, result.outcomes[result.first_bad]) if result.first_bad else "no target misbehaves"
     match result.verdict:
         case Verdict.REGRESSED:
             return f"the record says that this torch is not affected, but {bad}"
         case Verdict.FIXED_EARLY:
-            return f"the record says that this torch is affected ({result.symptom.value}); right on {ran}"
+            return f"the record says that this torch is affected ({result.symptom.value}), but {fine}"
         case Verdict.DIFFERENT:
             seen = sorted({s.value for o in compiled.values() for s in o.symptoms})
             return f"recorded as {result.symptom.value}, seen {', '.join(seen) or 'nothing'}: {bad}"
         case Verdict.REPRODUCES:
             return bad
         case Verdict.CLEAR:
-            return f"nothing wrong on {ran}"
+            return fine
         case Verdict.UNSUPPORTED | Verdict.UNRESOLVED:
             did = Did(result.verdict.value)
             return "; ".join(dict.fromkeys(cause(o) for o in result.outcomes.values() if o.did is did and cause(o)))
-
-
-def by_reason(results: Iterable[Result], did: Did) -> dict[str, list[str]]:
-    """Return the ids by the reason why one of their targets is `did`."""
-    found: dict[str, dict[str, None]] = {}
-    for result in results:
-        for outcome in result.outcomes.values():
-            if outcome.did is did:
-                found.setdefault(cause(outcome) or "no reason given", {})[result.id] = None
-    return {reason: list(ids) for reason, ids in found.items()}
 
 
 def compiler(cxx: str | None) -> str:
@@ -219,6 +212,45 @@ def summary(report: CheckReport) -> str:
     number = len(report.results)
     records = "1 record" if number == 1 else f"{number} records"
     return f"{records} on {where(report.environment)}: {', '.join(counts) or 'nothing was checked'}"
+
+
+def sections(report: CheckReport) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+    """Yield what a reader must know beyond the cells: a heading, a colour, and (id, text) lines."""
+    against = [(r.id, f"{r.verdict.value}: {because(r)}") for r in report.results if r.verdict.contradicts]
+    found: list[tuple[str, str, list[tuple[str, str]]]] = [
+        ("This torch contradicts the record", "red", against),
+        ("Could not tell", "magenta", _grouped(report, Did.UNRESOLVED)),
+        ("Not supported here, so not measured", "", _grouped(report, Did.UNSUPPORTED)),
+        ("Records that could not be read", "red", [("", line) for line in report.broken]),
+        ("Warnings", "yellow", [("", line) for line in report.warnings]),
+    ]
+    yield from (section for section in found if section[2])
+
+
+def _grouped(report: CheckReport, did: Did) -> list[tuple[str, str]]:
+    """Return a line for each reason why a target is `did`."""
+    found: dict[str, dict[str, None]] = {}
+    for result in report.results:
+        reasons = [cause(o) or "no reason given" for o in result.outcomes.values() if o.did is did]
+        if not result.outcomes and result.verdict.value == did.value:
+            reasons = ["no target was run"]
+        for reason in reasons:
+            found.setdefault(reason, {})[result.id] = None
+    return [
+        (next(iter(ids)), reason) if len(ids) == 1 else ("", f"{reason}: {', '.join(ids)}")
+        for reason, ids in found.items()
+    ]
+
+
+def next_steps(report: CheckReport) -> Iterator[tuple[str, str]]:
+    """Yield what to do now: a sentence and the command."""
+    first = {result.verdict: result.id for result in reversed(report.results)}
+    if Verdict.REPRODUCES in first:
+        yield "What to write instead", f"compilefix explain {first[Verdict.REPRODUCES]}"
+    if against := next((r.id for r in report.results if r.verdict.contradicts), None):
+        yield "A report to send upstream", f"compilefix check {against} --format markdown"
+    if Verdict.UNRESOLVED in first:
+        yield "What it printed", f"compilefix check {first[Verdict.UNRESOLVED]} --format markdown"
 
 
 def unicode_output() -> bool:

@@ -14,14 +14,15 @@ def render(report: CheckReport, *, width: int | None, color: bool) -> str:
 
     Numbers that JSON does not have become the strings ``nan``, ``inf`` and ``-inf``: strict parsers refuse the rest.
     """
-    return json.dumps(_strict(report.to_json()), indent=2, allow_nan=False, default=str) + "\n"
+    return json.dumps(strict(report.to_json()), indent=2, allow_nan=False, default=str) + "\n"
 
 
-def _strict(value: object) -> object:
+def strict(value: object) -> object:
+    """Return `value` with strings for the numbers that JSON does not have, at any depth."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, dict):
-        return {str(key): _strict(item) for key, item in value.items()}
+        return {str(key): strict(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_strict(item) for item in value]
+        return [strict(item) for item in value]
     return value

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from xml.etree import ElementTree as ET
 
 from compilefix.check import CheckReport
@@ -39,14 +39,11 @@ def render(report: CheckReport, *, width: int | None, color: bool) -> str:
             suite = suites.setdefault(str(target), _suite(str(target), report))
             suite.append(_case(result, target, outcome, judged.get(target)))
         if not result.outcomes and result.verdict is not Verdict.CLEAR:
-            suite = suites.setdefault(RECORDS, _suite(RECORDS, report))
-            case = ET.SubElement(suite, "testcase", classname=f"compilefix.{RECORDS}", name=_legal(result.id), time="0.000")
             state = "failure" if result.verdict.contradicts else "error"
-            ET.SubElement(case, state, type=result.verdict.value, message="no target was run")
+            case = _record_case(suites, report, result.id)
+            _note(case, state, result.verdict.value, "no target was run", result.title)
     for line in report.broken:
-        suite = suites.setdefault(RECORDS, _suite(RECORDS, report))
-        place, _, _ = line.partition(": ")
-        case = ET.SubElement(suite, "testcase", classname=f"compilefix.{RECORDS}", name=_legal(place), time="0.000")
+        case = _record_case(suites, report, line.partition(": ")[0])
         _note(case, "error", "record", line, line)
     root = ET.Element("testsuites", name="compilefix")
     ordered = sorted(suites.items(), key=lambda item: _order(item[0]))
@@ -105,6 +102,11 @@ def _case(result: Result, target: Target, outcome: Outcome, judged: tuple[str, s
     return case
 
 
+def _record_case(suites: dict[str, ET.Element], report: CheckReport, name: str) -> ET.Element:
+    suite = suites.setdefault(RECORDS, _suite(RECORDS, report))
+    return ET.SubElement(suite, "testcase", classname=f"compilefix.{RECORDS}", name=_legal(name), time="0.000")
+
+
 def _details(result: Result, outcome: Outcome) -> str:
     lines = [result.title, *(describe(d) for d in outcome.differences if not d.note)]
     if outcome.error is not None:
@@ -136,7 +138,7 @@ def _suite(name: str, report: CheckReport) -> ET.Element:
     return suite
 
 
-def _properties(parent: ET.Element, values: dict[str, str | None]) -> None:
+def _properties(parent: ET.Element, values: Mapping[str, str | None]) -> None:
     holder = ET.SubElement(parent, "properties")
     for name, value in values.items():
         ET.SubElement(holder, "property", name=name, value=_legal(value or ""))

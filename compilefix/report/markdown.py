@@ -1,4 +1,4 @@
-"""The report to paste into an upstream issue: environment, matrix, and the evidence of every record that is not clear."""
+"""The report to paste into an upstream issue: environment, matrix, evidence of every record that is not clear."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from compilefix.check import CheckReport
 from compilefix.environment import Environment
-from compilefix.outcome import BACKENDS, REFERENCE, Did, Difference, Outcome, Result, Verdict
+from compilefix.outcome import BACKENDS, Did, Difference, Outcome, Result, Verdict
 from compilefix.report.interface import Ladder, because, block, cause, describe, ladders, one_line, summary
 
 _SPECIAL = re.compile(r"[\\`*<\[|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
@@ -18,13 +18,14 @@ _TAIL = 20
 def render(report: CheckReport, *, width: int | None, color: bool) -> str:
     """Return the report as GitHub-flavoured Markdown."""
     parts = [f"## compilefix check: torch {escape(report.environment.torch)}", *_notices(report)]
-    parts += [_table(("", ""), _environment(report.environment, report.seed), bold_first=True), escape(summary(report))]
+    environment = _environment(report.environment, report.seed)
+    parts += [_table(("environment", ""), environment, bold_first=True), escape(summary(report))]
     if report.results:
         backends = _backends(report.results)
         header = ("record", "title", "on", *backends, "workaround", "verdict")
         parts.append(_table(header, (row for r in report.results for row in _rows(r, backends))))
     if report.broken:
-        parts += ["### Records that could not be read", _fence("\n".join(block(b) for b in report.broken))]
+        parts += ["### Records that could not be read", fence("\n".join(block(b) for b in report.broken))]
     for result in report.results:
         if result.verdict is not Verdict.CLEAR:
             parts += _section(result)
@@ -44,7 +45,8 @@ def code(text: object) -> str:
     return f"{ticks}{pad}{line}{pad}{ticks}"
 
 
-def _fence(text: str, language: str = "text") -> str:
+def fence(text: str, language: str = "text") -> str:
+    """Return `text` as a fenced block, whose fence is longer than any run of backticks inside."""
     ticks = "`" * max(3, _longest_run(text) + 1)
     return f"{ticks}{language}\n{text}\n{ticks}"
 
@@ -83,7 +85,7 @@ def _environment(environment: Environment, seed: int) -> Iterator[tuple[str, str
 
 def _notices(report: CheckReport) -> Iterator[str]:
     if report.interrupted:
-        yield "> **Interrupted**: the check ended early; what was not run is marked `unresolved`."
+        yield "> **Interrupted**: the check ended early; what was not run is `unresolved`."
     for warning in report.warnings:
         yield f"> Warning: {escape(warning)}"
 
@@ -118,9 +120,10 @@ def _section(result: Result) -> Iterator[str]:
     facts = [
         f"- verdict: **{result.verdict.value}** (recorded symptom {result.symptom.value}; "
         f"the record says of this torch: {result.expected.value})",
-        f"- {escape(because(result))}",
         f"- to run it again: {code(f'compilefix check {result.id}')}",
     ]
+    if result.verdict not in (Verdict.REPRODUCES, Verdict.UNRESOLVED):
+        facts.insert(1, f"- {escape(because(result))}")
     yield "\n".join(facts)
     for ladder in ladders(result):
         for backend, outcome in ladder.outcomes.items():
@@ -143,12 +146,12 @@ def _evidence(ladder: Ladder, backend: str, outcome: Outcome) -> Iterator[str]:
         more = len(defects) - len(shown)
         yield "\n".join([*lines, *([f"- and {more} more"] if more else [])])
     elif text := cause(outcome):
-        yield _fence(text)
+        yield fence(text)
     if outcome.error is not None:
-        yield _fence(block(": ".join(part for part in outcome.error if part)))
+        yield fence(block(": ".join(part for part in outcome.error if part)))
     if outcome.did in (Did.CRASH, Did.UNRESOLVED) and outcome.stderr.strip():
         tail = "\n".join(block(outcome.stderr).splitlines()[-_TAIL:])
-        yield f"End of its stderr:\n\n{_fence(tail)}"
+        yield f"End of its stderr:\n\n{fence(tail)}"
 
 
 def _size(difference: Difference) -> float:
@@ -159,20 +162,20 @@ def _size(difference: Difference) -> float:
 
 
 def _rest(ladder: Ladder) -> list[str]:
-    lines = []
+    said: dict[str, list[str]] = {}
+    first = ladder.outcomes[ladder.first_bad] if ladder.first_bad else None
     for backend, outcome in ladder.outcomes.items():
-        shown = backend == ladder.first_bad or outcome.did in (Did.OK, Did.NUMERICS, Did.UNRESOLVED)
-        if not shown or (outcome.did is Did.UNSUPPORTED):
-            where = code(ladder.target(backend))
-            lines.append(f"- {where}: {outcome.did.value}{_after(cause(outcome))}")
+        if backend == ladder.first_bad or outcome.did in (Did.OK, Did.NUMERICS, Did.UNRESOLVED):
+            continue
+        same = first is not None and (outcome.did, cause(outcome)) == (first.did, cause(first))
+        text = "the same" if same else f"{outcome.did.value}{_after(cause(outcome))}"
+        said.setdefault(text, []).append(code(ladder.target(backend)))
     for backend, outcome in ladder.workarounds.items():
-        if backend != REFERENCE:
-            lines.append(
-                f"- workaround on {code(ladder.target(backend))}: {outcome.did.value}{_after(cause(outcome))}"
-            )
-    if ladder.first_bad and not ladder.workarounds:
-        lines.append("- workaround: none was run")
-    return lines
+        text = f"workaround {outcome.did.value}{_after(cause(outcome))}"
+        said.setdefault(text, []).append(code(ladder.target(backend)))
+    if first is not None and not ladder.workarounds:
+        said["no workaround was run"] = [code(ladder.label)]
+    return [f"- {text} on {', '.join(targets)}" for text, targets in said.items()]
 
 
 def _after(text: str) -> str:

@@ -53,7 +53,8 @@ def exercise() -> str | None:
     """
     Compile small programs on one thread so that pattern tables, ISA probe and lazy imports are paid for.
 
-    No backward pass runs: autograd's engine threads would not survive a fork. Returns None, or why it failed.
+    No backward pass runs, and on a build with accelerators none is traced: autograd's engine would start threads for
+    their devices, which do not survive a fork. Returns None, or why it failed.
     """
     import torch
     import torch._dynamo
@@ -66,13 +67,21 @@ def exercise() -> str | None:
     try:
         for backend in ("aot_eager", "inductor"):
             torch.compile(forward, backend=backend)(x, i)
-            torch.compile(forward, backend=backend)(torch.ones(4, 4, requires_grad=True), i)
+            if cpu_only():
+                torch.compile(forward, backend=backend)(torch.ones(4, 4, requires_grad=True), i)
     except Exception as error:  # reported as the reason why Inductor's targets are unsupported here
         first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
         reason = f"Inductor does not work here ({type(error).__name__}: {first})"
     torch._dynamo.reset()
     forget_counters()
     return reason
+
+
+def cpu_only() -> bool:
+    """Tell whether this torch was built without support for any accelerator."""
+    import torch
+
+    return all(getattr(torch.version, name, None) is None for name in ("cuda", "hip", "xpu"))
 
 
 def forget_counters() -> None:

@@ -87,8 +87,9 @@ class Zygote:
         if pid == 0:
             try:
                 self.become_worker(parent, descriptors)
-                from compilefix.runner import worker
+                from compilefix.runner import warm, worker
 
+                warm.single_thread()  # renews the thread pool here, before autograd's threads would race for it
                 worker.guarded(request, descriptors[2])
             finally:
                 os._exit(0)

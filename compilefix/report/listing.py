@@ -1,0 +1,257 @@
+"""Records for people: the list of what is known, and all that is known of one record."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from compilefix.issue import Contract, Issue
+from compilefix.report.json import strict
+from compilefix.report.markdown import code, escape, fence
+from compilefix.report.table import HEADERS, Page, Row, Rows
+
+if TYPE_CHECKING:
+    from compilefix.registry import Record
+
+SCHEMA = 1
+WORKAROUNDS = ("workaround", "make_workaround", "drive_workaround")
+Measured = Mapping[str, Mapping[str, str]]
+"""Environment name to target to outcome word."""
+
+
+def list_table(records: Sequence[Record], *, width: int | None = None, color: bool = False) -> str:
+    """Return the records as a table: id, symptom, stage, devices, affected releases and title."""
+    page = Page(width, color=color)
+    if records:
+        header = ["symptom", "stage", "devices", "affected"]
+        rows = [_row(page, record) for record in records]
+        layout = Rows(page, [r.id for r in records], header, rows)
+        apart = layout.fits and not layout.above
+        if not apart:
+            rows = [row[:-1] for row in rows]
+            layout = Rows(page, [r.id for r in records], header[:-1], rows)
+        layout.head()
+        for record, row in zip(records, rows, strict=True):
+            layout.add(record.id, record.title, [row])
+            if not apart:
+                page.paragraph(_affected(record), indent=2, style="dim")
+        page.line()
+    kinds = Counter(record.kind for record in records)
+    counts = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in sorted(kinds.items(), reverse=True))
+    page.paragraph(counts or "no records", style="bold")
+    if records:
+        page.command("What one is about and what to do", f"compilefix explain {records[0].id}")
+    return str(page)
+
+
+def _row(page: Page, record: Record) -> Row:
+    known = record.known
+    style = "yellow" if isinstance(known, Issue) and known.disputed else ""
+    affected = known.affected_text().replace(" (earlier: unknown)", "")
+    texts = (known.symptom.value, HEADERS[known.stage], ", ".join(known.devices), affected)
+    return [(" " + page.safe(text), "" if i < 3 else style) for i, text in enumerate(texts)]
+
+
+def _affected(record: Record) -> str:
+    text = record.known.affected_text()
+    return text if record.kind == "contract" else f"affected: {text}"
+
+
+def list_json(records: Sequence[Record]) -> str:
+    """Return the records as JSON."""
+    raw = {"schema": SCHEMA, "records": [_to_json(record) for record in records]}
+    return json.dumps(strict(raw), indent=2, allow_nan=False, default=str) + "\n"
+
+
+def _to_json(record: Record) -> dict[str, Any]:
+    known = dataclasses.asdict(record.known)
+    return (
+        {
+            "id": record.id,
+            "record": record.kind,
+            "title": record.title,
+            "why": record.why,
+            "what_to_do": record.what_to_do,
+            "path": str(record.path),
+            "affected_text": record.known.affected_text(),
+            "workaround": _has_workaround(record),
+        }
+        | known
+        | {"symptom": record.known.symptom.value}
+    )
+
+
+def _has_workaround(record: Record) -> bool:
+    return bool(record.known.workaround_config) or any(name in record.functions for name in WORKAROUNDS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """One headed part of an explanation: prose, then points, then code."""
+
+    heading: str
+    text: str = ""
+    points: tuple[str, ...] = ()
+    code: str = ""
+    loud: bool = False
+
+
+def explain_text(record: Record, *, width: int | None = None, color: bool = False, measured: Measured) -> str:
+    """Return all that is known of `record` for a terminal; code is highlighted with `color`."""
+    page = Page(width, color=color)
+    page.paragraph(record.title, lead=record.id, style="bold", lead_style="bold cyan")
+    for block in _blocks(record, measured):
+        page.line()
+        page.line((page.safe(block.heading), "bold red" if block.loud else "bold"))
+        if block.text:
+            for line in page.fold(page.safe(block.text), page.width - 2):
+                page.line((f"  {line}", ""))
+        for point in block.points:
+            what, command = _split(point)
+            if command:
+                page.command(what, command, indent=2)
+            elif point.startswith("https://"):
+                page.line((f"  {page.safe(point)}", "blue"))
+            else:
+                page.paragraph(point, indent=2)
+        for code_line in _highlighted(block.code) if color else map(Text, block.code.splitlines()):
+            page.show(Text("    ").append_text(code_line) if code_line.plain else code_line)
+    return str(page)
+
+
+def _highlighted(source: str) -> Sequence[Text]:
+    from rich.syntax import Syntax
+
+    text = Syntax(source, "python", theme="ansi_dark", background_color="default").highlight(source)
+    text.rstrip()
+    return list(text.split()) if source else []
+
+
+def explain_markdown(record: Record, *, measured: Measured) -> str:
+    """Return all that is known of `record` as GitHub-flavoured Markdown."""
+    parts = [f"## {escape(record.id)}: {escape(record.title)}"]
+    for block in _blocks(record, measured):
+        parts.append(f"### {escape(block.heading)}")
+        if block.text:
+            parts.append(f"> **{escape(block.text)}**" if block.loud else escape(block.text))
+        if block.points:
+            parts.append("\n".join(f"- {_point(point)}" for point in block.points))
+        if block.code:
+            parts.append(fence(block.code, "python"))
+    return "\n\n".join(parts) + "\n"
+
+
+def _point(text: str) -> str:
+    if text.startswith("https://"):
+        return text
+    what, command = _split(text)
+    return f"{escape(what)}: {code(command)}" if command else escape(text)
+
+
+def _split(point: str) -> tuple[str, str]:
+    """Return the words and the command of a point; no command is an empty one."""
+    what, colon, rest = point.partition(": compilefix ")
+    return what, f"compilefix {rest}" if colon else ""
+
+
+def _sentence(text: str) -> str:
+    """Return `text` with a capital, unless it begins with a name out of code."""
+    return text[:1].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
+
+
+def _blocks(record: Record, measured: Measured) -> Iterator[Block]:
+    known = record.known
+    if isinstance(known, Issue) and known.disputed:
+        yield Block(heading="Disputed: the popular claim is wrong", text=known.disputed, loud=True)
+    if isinstance(known, Contract):
+        heading = "Told, and it holds" if known.holds else "Told, and it does not hold"
+        yield Block(heading=heading, text=known.statement, loud=not known.holds)
+    if record.why:
+        yield Block(heading="Why", text=_sentence(record.why))
+    todo = _sentence(record.what_to_do) or "Nothing is recorded."
+    yield Block(heading="What to do", text=todo, code=settings(known.workaround_config))
+    yield Block(heading="Facts", points=tuple(_facts(record)))
+    yield Block(heading="Program", text=str(record.path), code=program_source(record))
+    written = [s for name in WORKAROUNDS if (s := record.function_source(name))]
+    if written:
+        yield Block(heading="Write instead", code="\n\n\n".join(written))
+    points = tuple(f"{slug}: {_by_word(cells)}" for slug, cells in measured.items())
+    yield Block(heading="Measured", text="" if points else "not measured", points=points)
+    if known.references:
+        yield Block(heading="References", points=known.references)
+    if known.related:
+        yield Block(heading="Related", text=", ".join(known.related))
+    yield Block(heading="Next", points=tuple(_next(record)))
+
+
+def _facts(record: Record) -> Iterator[str]:
+    known = record.known
+    disputed = isinstance(known, Issue) and known.disputed
+    yield f"{'claimed symptom' if disputed else 'symptom'}: {known.symptom.value}"
+    yield f"{'claimed stage' if disputed else 'first bad stage'}: {known.stage}"
+    if not disputed:
+        yield f"culprit: {known.culprit or 'not localised'}"
+    if isinstance(known, Issue):
+        yield _affected(record)
+    yield f"devices: {', '.join(known.devices)}"
+    lists = {"operators": known.ops, "needs": known.requires, "counts as a defect too": known.strict}
+    yield from (f"{name}: {', '.join(values)}" for name, values in lists.items() if values)
+    yield from (f"only with {name} = {value!r}" for name, value in known.config.items())
+    if known.compile:
+        yield f"compiled with {', '.join(f'{name}={value!r}' for name, value in known.compile.items())}"
+    if known.caches == "warm":
+        yield "only in a second process that finds the disk caches of the first"
+    yield from (f"a healthy run has {name} = {value!r}" for name, value in known.expects.items())
+
+
+def settings(values: Mapping[str, object]) -> str:
+    """Return the lines of Python that set `values`, with the imports that they need."""
+    modules = dict.fromkeys(name[: name.index(".config.") + len(".config")] for name in values)
+    lines = [f"import {module}" for module in modules] + [f"{name} = {value!r}" for name, value in values.items()]
+    return "\n".join(lines)
+
+
+def program_source(record: Record) -> str:
+    """Return the repro as one pastes it upstream: without docstring, record and workaround."""
+    lines, end, kept = record.source.splitlines(), 0, []
+    for node in ast.parse(record.source).body:
+        text = "\n".join(lines[end : node.end_lineno])
+        end = node.end_lineno or end
+        if not _left_out(node):
+            kept.append(text)
+    return "\n".join(kept).strip("\n")
+
+
+def _left_out(node: ast.stmt) -> bool:
+    match node:
+        case ast.Expr(value=ast.Constant()) | ast.ImportFrom(module="compilefix.issue"):
+            return True
+        case ast.Assign(targets=[ast.Name(id="ISSUE" | "CONTRACT")]):
+            return True
+        case ast.FunctionDef(name=name):
+            return name in WORKAROUNDS
+    return False
+
+
+def _by_word(cells: Mapping[str, str]) -> str:
+    targets: dict[str, list[str]] = {}
+    for target, word in cells.items():
+        targets.setdefault(word, []).append(target)
+    return "; ".join(f"{word} on {', '.join(names)}" for word, names in targets.items())
+
+
+def _next(record: Record) -> Iterator[str]:
+    tried = ", workaround included" if _has_workaround(record) else ""
+    yield f"Try it on this torch{tried}: compilefix check {record.id}"
+    if record.known.workaround_config:
+        yield "Set what stands under “What to do” before the first torch.compile"
+    elif not _has_workaround(record):
+        yield "No rewrite and no setting is recorded that avoids it"
+    yield f"A report to send: compilefix check {record.id} --format markdown"
