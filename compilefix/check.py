@@ -8,7 +8,7 @@ from typing import Any
 
 from compilefix.environment import Environment
 from compilefix.errors import Exit, UsageError
-from compilefix.outcome import Result, Verdict
+from compilefix.outcome import Did, Outcome, Result, Target, Verdict
 
 SCHEMA = 1
 FAIL_ON = ("contradiction", "reproduces", "never")
@@ -84,7 +84,7 @@ class CheckReport:
                 seed=raw["seed"],
                 warnings=tuple(raw["warnings"]),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UsageError(f"the check report is damaged: {type(error).__name__}: {error}") from None
 
 
@@ -108,7 +108,9 @@ def merge(reports: Iterable[CheckReport]) -> CheckReport:
         merged[result.id] = result if other is None else _join(other, result)
     first = reports[0].environment
     devices = tuple(dict.fromkeys(d for r in reports for d in r.environment.devices))
-    environment = Environment(**{n: getattr(first, n) for n in first.__dataclass_fields__} | {"devices": devices})
+    missing = {t: why for t, why in first.missing.items() if all(t in r.environment.missing for r in reports)}
+    fields = {n: getattr(first, n) for n in first.__dataclass_fields__}
+    environment = Environment(**fields | {"devices": devices, "missing": missing})
     return CheckReport(
         environment=environment,
         results=tuple(merged.values()),
@@ -131,8 +133,20 @@ _WORST_FIRST = (
 )
 
 
+_WORST_OUTCOME_FIRST = (
+    *(Did.MISMATCH, Did.ERROR, Did.MISSING_ERROR, Did.CRASH, Did.HANG),
+    *(Did.UNRESOLVED, Did.NUMERICS, Did.OK, Did.UNSUPPORTED),
+)
+
+
 def _join(a: Result, b: Result) -> Result:
     worse = min(a, b, key=lambda r: _WORST_FIRST.index(r.verdict))
     fields = {name: getattr(worse, name) for name in Result.__slots__}
-    outcomes = a.outcomes | {t: o for t, o in b.outcomes.items() if t not in a.outcomes or o.did.bad}
-    return Result(**fields | {"outcomes": outcomes, "workarounds": a.workarounds | b.workarounds})
+    outcomes, workarounds = _worse(a.outcomes, b.outcomes), _worse(a.workarounds, b.workarounds)
+    return Result(**fields | {"outcomes": outcomes, "workarounds": workarounds})
+
+
+def _worse(a: Mapping[Target, Outcome], b: Mapping[Target, Outcome]) -> dict[Target, Outcome]:
+    """Join the outcomes of both; of two on one target the worse stays, which is what the verdict rests on."""
+    both = {t: min(a[t], b[t], key=lambda o: _WORST_OUTCOME_FIRST.index(o.did)) for t in a if t in b}
+    return {**a, **b, **both}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import Enum
 
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 
 STAGES = ("eager", "aot_eager", "aot_eager_decomp_partition", "inductor")
 """Backends of ``torch.compile`` in the order in which they add a layer."""
@@ -65,9 +66,8 @@ class Affected:
             raise ValueError("a range has introduced= or first_seen=, not both")
         if all(v is None for v in (self.introduced, self.first_seen, self.fixed, self.last_affected)):
             raise ValueError("a range without any bound says nothing; write affected=() when it is unknown")
-        for text in (self.introduced, self.first_seen, self.fixed, self.last_affected):
-            if text is not None:
-                Version(text)
+        for name in ("introduced", "first_seen", "fixed", "last_affected"):
+            _release(name, getattr(self, name))
         start = self.introduced or self.first_seen
         end = self.fixed or self.last_affected
         if start is not None and end is not None:
@@ -91,6 +91,9 @@ class Affected:
             return Expectation.AFFECTED if base >= Version(self.introduced) else Expectation.UNAFFECTED
         if self.first_seen is not None and base >= Version(self.first_seen):
             return Expectation.AFFECTED
+        end = self.fixed or self.last_affected
+        if end is not None and base == Version(Version(end).base_version):
+            return Expectation.AFFECTED  # the last affected release itself, or a pre-release of the fixing one
         return Expectation.UNKNOWN
 
     def __str__(self) -> str:
@@ -141,6 +144,9 @@ class Program:
     workaround_config: dict[str, object] = field(default_factory=dict)
     """Settings that avoid the defect: full dotted name to value."""
 
+    random: bool = False
+    """The results are random numbers that each backend draws in its own way: only what ``drive`` returns is compared."""
+
     caches: str = "off"
     """``warm``: the defect needs a second process that finds the first one's disk caches."""
 
@@ -151,6 +157,11 @@ class Program:
     """Comparisons that are a contract here and not only noted: any of `STRICT`."""
 
     def __post_init__(self) -> None:
+        for name in ("devices", "ops", "references", "related", "requires", "strict"):
+            _tuple_of(str, name, getattr(self, name))
+        for name in ("compile", "config", "workaround_config", "expects"):
+            if not isinstance(getattr(self, name), dict):
+                raise ValueError(f"{name}={getattr(self, name)!r} must be a dict")
         _one_of("stage", (self.stage,), STAGES)
         _one_of("devices", self.devices, DEVICES)
         _one_of("strict", self.strict, STRICT)
@@ -180,6 +191,17 @@ class Issue(Program):
 
     disputed: str | None = None
     """Why the popular claim is wrong. A disputed record says that no version shows the symptom."""
+
+    def __post_init__(self) -> None:
+        Program.__post_init__(self)
+        _symptom(self.symptom)
+        _tuple_of(Affected, "affected", self.affected)
+        _tuple_of(str, "matches", self.matches)
+        for pattern in self.matches:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"matches has {pattern!r}, no regular expression: {error}") from None
 
     def expectation(self, version: Version) -> Expectation:
         """Tell what the record says of `version`; the safe side wins where ranges overlap."""
@@ -211,6 +233,12 @@ class Contract(Program):
     symptom: Symptom = Symptom.WRONG_RESULT
     """What breaking it looks like."""
 
+    def __post_init__(self) -> None:
+        Program.__post_init__(self)
+        _symptom(self.symptom)
+        if not isinstance(self.holds, bool):
+            raise ValueError(f"holds={self.holds!r} must be True or False")
+
     def expectation(self, version: Version) -> Expectation:
         """Tell what the record says of `version`: a contract has no version range."""
         return Expectation.UNAFFECTED if self.holds else Expectation.AFFECTED
@@ -227,3 +255,26 @@ def _one_of(name: str, values: tuple[str, ...], allowed: tuple[str, ...]) -> Non
     for value in values:
         if value not in allowed:
             raise ValueError(f"{name} {value!r} is not one of {', '.join(allowed)}")
+
+
+def _tuple_of(kind: type, name: str, values: object) -> None:
+    if not isinstance(values, tuple) or not all(isinstance(value, kind) for value in values):
+        raise ValueError(f"{name}={values!r} must be a tuple of {kind.__name__}; one entry needs a comma behind it")
+
+
+def _symptom(value: object) -> None:
+    if not isinstance(value, Symptom):
+        raise ValueError(f"symptom={value!r} must be one of {', '.join(f'Symptom.{s.name}' for s in Symptom)}")
+
+
+def _release(name: str, value: object) -> None:
+    if value is None:
+        return
+    if not isinstance(value, str):
+        raise ValueError(f"{name}={value!r} must be a string such as '2.6'")
+    try:
+        version = Version(value)
+    except InvalidVersion:
+        raise ValueError(f"{name}={value!r} is no version such as '2.6' or '2.5.1'") from None
+    if version.local is not None:
+        raise ValueError(f"{name}={value!r} must not have a local part: write {version.public!r}")

@@ -107,7 +107,7 @@ class Difference:
         for name in ("where", "worst_at"):
             raw[name] = list(raw[name]) if raw[name] is not None else None
         keep = ("what", "leaf", "where", "got", "want")
-        return {k: v for k, v in raw.items() if k in keep or v not in (None, False)}
+        return {k: v for k, v in raw.items() if k in keep or (v is not None and v is not False)}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Difference:
@@ -209,8 +209,8 @@ def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome]) ->
     """
     Hold what the targets did against what the record says of `version`.
 
-    A symptom on any compiled target counts. Nothing wrong anywhere is `CLEAR` or `FIXED_EARLY` only if a target at the
-    record's stage (or behind it) really ran.
+    A symptom on any compiled target counts. Nothing wrong anywhere contradicts a record that says affected only if a
+    target at the record's stage (or behind it) really ran; where none did, such a record stays `UNSUPPORTED`.
     """
     compiled = {t: o for t, o in outcomes.items() if t.backend != REFERENCE}
     if any(o.did is Did.UNRESOLVED for t, o in outcomes.items() if t.backend == REFERENCE):
@@ -229,7 +229,7 @@ def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome]) ->
     reached = any(STAGES.index(backend) >= stage for backend in ran)
     if reached:
         return Verdict.FIXED_EARLY if expected is Expectation.AFFECTED else Verdict.CLEAR
-    if missing or not ran:
+    if missing or not ran or expected is Expectation.AFFECTED:
         return Verdict.UNSUPPORTED
     return Verdict.CLEAR
 
@@ -247,6 +247,9 @@ class Result:
     verdict: Verdict
     expected: Expectation
     outcomes: dict[Target, Outcome]
+    has_workaround: bool = False
+    """Whether the record brings a workaround that can be run."""
+
     workarounds: dict[Target, Outcome] = field(default_factory=dict)
     """The workaround compiled on the targets where the program misbehaves."""
 
@@ -265,6 +268,7 @@ class Result:
             "symptom": self.symptom.value,
             "verdict": self.verdict.value,
             "expected": self.expected.value,
+            "has_workaround": self.has_workaround,
             "first_bad": str(self.first_bad) if self.first_bad else None,
             "outcomes": {str(t): o.to_json() for t, o in self.outcomes.items()},
             "workarounds": {str(t): o.to_json() for t, o in self.workarounds.items()},
@@ -277,6 +281,7 @@ class Result:
             id=raw["id"],
             title=raw["title"],
             record=raw["record"],
+            has_workaround=raw["has_workaround"],
             symptom=Symptom(raw["symptom"]),
             verdict=Verdict(raw["verdict"]),
             expected=Expectation(raw["expected"]),

@@ -15,6 +15,7 @@ from compilefix.issue import Affected, Contract, Issue, Known, Symptom
 
 FILE_PATTERN = re.compile(r"(gh\d+|local|contract)_[a-z0-9_]+\.py")
 ENTRY_POINTS = ("program", "make")
+WORKAROUNDS = frozenset({"workaround", "make_workaround", "drive_workaround"})
 _CALLS = {"Affected": Affected, "Issue": Issue, "Contract": Contract}
 _RECORD_NAMES = {"ISSUE": "Issue", "CONTRACT": "Contract"}
 
@@ -42,11 +43,17 @@ class Record:
         """Text of the repro file."""
         return self.path.read_text(encoding="utf-8")
 
+    @property
+    def has_workaround(self) -> bool:
+        """True where the repro brings a workaround that can be run."""
+        return bool(WORKAROUNDS & set(self.functions) or self.known.workaround_config)
+
     def function_source(self, name: str) -> str | None:
-        """Return the text of one top-level function of the repro, or None."""
+        """Return the text of one top-level function of the repro, decorators included, or None."""
         for node in ast.parse(self.source).body:
             if isinstance(node, ast.FunctionDef) and node.name == name:
-                return ast.get_source_segment(self.source, node)
+                first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+                return "\n".join(self.source.splitlines()[first - 1 : node.end_lineno])
         return None
 
 
@@ -143,7 +150,9 @@ def discover(extra: Iterable[Path] = (), *, shipped: bool = True) -> Registry:
                 continue
             if record.id in records:
                 other = records[record.id].path
-                broken.append(RecordError(f"{path}:1: id {record.id} is already taken by {other}; ids are never reused"))
+                broken.append(
+                    RecordError(f"{path}:1: id {record.id} is already taken by {other}; ids are never reused")
+                )
                 continue
             records[record.id] = record
     return Registry(tuple(sorted(records.values(), key=_order)), tuple(broken))

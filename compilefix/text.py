@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+
+
+def strip_ansi(text: str) -> str:
+    """Return `text` without terminal sequences: colours, cursor movements, hyperlinks."""
+    return _ANSI.sub("", text)
 
 
 def visible(text: str) -> str:
-    """Return `text` without colour codes and with other control characters written out, such as ``\\x07``."""
-    text = _ANSI.sub("", text)
+    """Return `text` without terminal sequences and with other control characters written out, such as ``\\x07``."""
+    text = strip_ansi(text)
     return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
@@ -19,5 +24,7 @@ def first_line(text: str, limit: int = 200) -> str:
     if not lines:
         return ""
     compiler = next((line for line in lines if re.search(r"\berror: ", line)), None)
+    while len(lines) > 1 and lines[0].endswith(":"):
+        lines[:2] = [f"{lines[0]} {lines[1]}"]
     line = f"{lines[0]} {compiler.partition('error: ')[2]}" if compiler and compiler != lines[0] else lines[0]
     return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -12,7 +12,7 @@ import torch
 from compilefix.issue import Affected, Issue, Symptom
 
 ISSUE = Issue(
-    symptom=Symptom.WRONG_RESULT,
+    symptom=Symptom.WRONG_ALIAS,
     stage="inductor",
     culprit="post_grad_passes/reinplace_inplaceable_ops",
     devices=("cpu", "cuda"),

@@ -36,7 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--seed", type=int, metavar="N", help="seed of every run (default: 0)")
     run.add_argument("--shard", metavar="I/N", help="run the I-th of N parts; join the reports with `merge`")
     run.add_argument("--resume", action="store_true", help="take over what an interrupted check has measured")
-    run.add_argument("--isolation", choices=config.ISOLATION, help="fork from a warmed parent, or spawn a fresh Python a run")
+    run.add_argument(
+        "--isolation", choices=config.ISOLATION, help="fork from a warmed parent, or spawn a fresh Python a run"
+    )
     run.add_argument("--cache-dir", metavar="DIR", help="where compiled C++ objects are kept between checks")
     run.add_argument("--no-workarounds", action="store_true", help="do not run the workarounds")
     options.add_output(parser, list(report.FORMATS), DEFAULTS["format"])

@@ -49,7 +49,9 @@ def workaround(x: torch.Tensor) -> torch.Tensor:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``new``."""
-    parser.add_argument("number", metavar="NUMBER", help="number of the upstream issue, or `local` before it is reported")
+    parser.add_argument(
+        "number", metavar="NUMBER", help="number of the upstream issue, or `local` before it is reported"
+    )
     parser.add_argument("title", metavar="TITLE", help="one sentence that says what goes wrong")
     parser.add_argument("--seen", default="2.13.0", metavar="VERSION", help="release you saw it on (default: 2.13.0)")
     parser.add_argument("--into", metavar="DIR", help="folder to write to (default: the registry's)")

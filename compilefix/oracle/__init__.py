@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from compilefix.oracle.compare import compare
-from compilefix.oracle.observation import Node, Observation, Raised, TensorLeaf, flatten, overlaps, raised
+from compilefix.oracle.memory import overlaps
+from compilefix.oracle.observation import Node, Observation, Raised, TensorLeaf, flatten, raised
 from compilefix.oracle.tensors import compare_tensors
 
 __all__ = [

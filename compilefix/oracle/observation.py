@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+import enum
+import re
+import sys
+from collections import deque
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-EXACT_OVERLAP_ELEMENTS = 100_000
-"""Up to this many elements a pair of tensors is compared address by address, beyond it by extents."""
+VALUES = (
+    *(bool, int, float, complex, str, bytes, bytearray, range, slice, enum.Enum),
+    *(torch.dtype, torch.device, torch.layout, torch.memory_format),
+)
+"""Types, and their subclasses, whose ``repr`` says all there is to compare."""
+
+BITS = re.compile(r"torch\.(bits\w+|float4\w+|u?int[1-7])")
+"""Dtypes that only store bits: torch has no operators for them."""
+
+PLAIN = (bool, int, float, complex, str, type(None))
+HOLLOW = ("FakeTensor", "FunctionalTensor")
+"""Tensors of the compiler that hold no data; one that gets out is a defect in itself."""
 
 
 @dataclass(frozen=True)
@@ -19,13 +34,16 @@ class Node:
 
     type: str
     size: int
+    keys: tuple[str, ...] = ()
+    """Keys of a mapping in their order."""
 
 
 @dataclass(frozen=True)
 class Opaque:
-    """An object that the oracle does not look into; only its type is compared."""
+    """An object that the oracle does not look into; its type is compared, and its text where that says all."""
 
     type: str
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,6 +59,8 @@ class TensorLeaf:
     layout: str
     device: str
     requires_grad: bool
+    type: str = "Tensor"
+    """Class of the tensor; for values that are none, such as an ndarray, theirs."""
 
 
 @dataclass(frozen=True)
@@ -80,111 +100,119 @@ def raised(error: BaseException, where: str = "the call") -> Raised:
     return Raised(type(error).__name__, str(error), tuple(dict.fromkeys(chain)), where)
 
 
-def walk(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+def walk(value: Any, path: str, _above: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
     """
     Yield ``(path, leaf)`` for all tensors and plain values in `value`, containers as `Node`.
 
-    Tuples, lists, dicts, sets, dataclasses and modules (their parameters and buffers) are looked into.
+    Tuples, lists, deques, dicts and their views, sets, dataclasses and modules (their parameters and buffers) are
+    looked into; a container inside itself is an `Opaque`.
     """
     if isinstance(value, torch.nn.Module):
         state = dict(value.named_parameters()) | dict(value.named_buffers())
         yield path, Node(type(value).__name__, len(state))
         for name, tensor in state.items():
             yield f"{path}.{name}", tensor
-    elif isinstance(value, torch.Tensor) or value is None or isinstance(value, bool | int | float | complex | str):
+        return
+    if isinstance(value, torch.Tensor) or type(value) in PLAIN or as_tensor(value) is not None:
         yield path, value
-    elif isinstance(value, Mapping):
-        yield path, Node(type(value).__name__, len(value))
-        for key, item in value.items():
-            yield from walk(item, f"{path}[{key!r}]")
-    elif isinstance(value, tuple | list):
-        yield path, Node(type(value).__name__, len(value))
-        for i, item in enumerate(value):
-            yield from walk(item, f"{path}[{i}]")
-    elif isinstance(value, set | frozenset):
-        yield path, Node(type(value).__name__, len(value))
-        for i, item in enumerate(sorted(value, key=repr)):
-            yield from walk(item, f"{path}{{{i}}}")
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = dataclasses.fields(value)
-        yield path, Node(type(value).__name__, len(fields))
-        for entry in fields:
-            yield from walk(getattr(value, entry.name), f"{path}.{entry.name}")
-    elif isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+        return
+    if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
         kind = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}[type(value)]
         yield path, kind(value)
+        return
+    name = type(value).__name__
+    if isinstance(value, VALUES):
+        yield path, Opaque(name, repr(value))
+        return
+    if id(value) in _above:
+        yield path, Opaque(f"{name} inside itself")
+        return
+    items: Iterable[tuple[str, Any]]
+    keys: tuple[str, ...] = ()
+    if isinstance(value, Mapping):
+        texts = [repr(key) for key in value]
+        keys = tuple(f"#{i}" if " at 0x" in text else text for i, text in enumerate(texts))
+        items = zip((f"[{key}]" for key in keys), value.values(), strict=True)
+    elif isinstance(value, tuple | list | deque | KeysView | ValuesView | ItemsView):
+        items = [(f"[{i}]", item) for i, item in enumerate(value)]
+    elif isinstance(value, set | frozenset):
+        items = [(f"{{{i}}}", item) for i, item in enumerate(sorted(value, key=repr))]
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        items = [(f".{entry.name}", getattr(value, entry.name)) for entry in dataclasses.fields(value)]
     else:
-        yield path, Opaque(type(value).__name__)
+        yield path, Opaque(name)
+        return
+    items = list(items)
+    yield path, Node(name, len(items), keys)
+    for step, item in items:
+        yield from walk(item, f"{path}{step}", (*_above, id(value)))
+
+
+def as_tensor(value: Any) -> torch.Tensor | None:
+    """Return `value` if it is a tensor, the tensor over the same memory if it is NumPy's, None otherwise."""
+    if isinstance(value, torch.Tensor):
+        return value
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not isinstance(value, numpy.ndarray | numpy.generic):
+        return None
+    array = numpy.asarray(value)
+    try:
+        return torch.from_numpy(array if min(array.strides, default=0) >= 0 else array.copy())
+    except (TypeError, ValueError):  # objects, text, records, the other byte order
+        return None
+
+
+def inner_tensors(tensor: torch.Tensor) -> dict[str, torch.Tensor]:
+    """Return by attribute the tensors that `tensor` wraps; empty for one that holds its own data."""
+    if tensor.is_nested and tensor.layout is torch.strided:
+        return {f"[{i}]": part for i, part in enumerate(tensor.detach().unbind())}
+    if not is_traceable_wrapper_subclass(tensor):
+        return {}
+    names, _ = tensor.__tensor_flatten__()
+    kept = [name for name in names if not name.endswith("_seqlen_tensor")]  # a nested tensor makes those on demand
+    return {f".{name}": getattr(tensor, name) for name in kept}
 
 
 def flatten(value: Any, path: str) -> dict[str, Leaf]:
     """Copy `value` out: every tensor becomes a `TensorLeaf` that shares no memory with it."""
-    return {name: _copy(leaf) if isinstance(leaf, torch.Tensor) else leaf for name, leaf in walk(value, path)}
+    leaves: dict[str, Leaf] = {}
+    for name, leaf in walk(value, path):
+        tensor = as_tensor(leaf)
+        if tensor is None:
+            leaves[name] = leaf
+        else:
+            leaves |= _copies(tensor, name, type(leaf).__name__, requires_grad=tensor.requires_grad)
+    return leaves
 
 
-def _copy(tensor: torch.Tensor) -> TensorLeaf:
+def _copies(tensor: torch.Tensor, path: str, type_name: str, *, requires_grad: bool) -> dict[str, Leaf]:
+    inner = inner_tensors(tensor)
+    if inner:
+        leaves: dict[str, Leaf] = {path: Node(type_name, len(inner))}
+        for step, part in inner.items():
+            leaves |= _copies(part, path + step, type(part).__name__, requires_grad=requires_grad or part.requires_grad)
+        return leaves
     strided = tensor.layout is torch.strided
-    plain = tensor.detach()
-    if not strided:
+    unusual = tensor.is_quantized or BITS.fullmatch(str(tensor.dtype))
+    with torch._C.DisableTorchFunctionSubclass():
+        leaf = TensorLeaf(
+            value=_value(tensor.detach(), hollow=type_name in HOLLOW),
+            strides=tuple(tensor.stride()) if strided else None,
+            layout=str(tensor.layout).removeprefix("torch."),
+            device=tensor.device.type,
+            requires_grad=requires_grad,
+            type=f"{type_name} of {tensor.dtype}" if unusual else type_name,
+        )
+    return {path: leaf}
+
+
+def _value(plain: torch.Tensor, *, hollow: bool) -> torch.Tensor:
+    if plain.is_meta or hollow:
+        return torch.empty(tuple(plain.shape), dtype=plain.dtype, device="meta")
+    if plain.is_quantized:
+        return plain.dequantize().contiguous().cpu()
+    if plain.layout is not torch.strided:
         plain = plain.to_dense()
-    value = plain.resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format).cpu()
-    return TensorLeaf(
-        value=value,
-        strides=tuple(tensor.stride()) if strided else None,
-        layout=str(tensor.layout).removeprefix("torch."),
-        device=tensor.device.type,
-        requires_grad=tensor.requires_grad,
-    )
-
-
-def overlaps(*parts: tuple[str, Any]) -> frozenset[tuple[str, str]]:
-    """
-    Return the pairs of paths whose tensors share at least one byte of memory.
-
-    Sharing a storage without a common byte does not count: no write through one is seen through the other.
-    """
-    tensors: dict[int, list[tuple[str, torch.Tensor]]] = {}
-    for path, value in parts:
-        for name, leaf in walk(value, path):
-            address = _storage(leaf)
-            if address:
-                tensors.setdefault(address, []).append((name, leaf))
-    found: set[tuple[str, str]] = set()
-    for group in tensors.values():
-        for i, (one, a) in enumerate(group):
-            found.update((one, two) for two, b in group[i + 1 :] if _share_memory(a, b))
-    return frozenset(found)
-
-
-def _storage(leaf: Any) -> int:
-    if not isinstance(leaf, torch.Tensor) or leaf.layout is not torch.strided or leaf.numel() == 0:
-        return 0
-    try:
-        return leaf.untyped_storage().data_ptr()
-    except (RuntimeError, NotImplementedError):  # wrapper subclasses have no storage of their own
-        return 0
-
-
-def _share_memory(a: torch.Tensor, b: torch.Tensor) -> bool:
-    first, second = _extent(a), _extent(b)
-    if first[1] <= second[0] or second[1] <= first[0]:
-        return False
-    if max(a.numel(), b.numel()) > EXACT_OVERLAP_ELEMENTS:
-        return True
-    return not _bytes(a).isdisjoint(_bytes(b))
-
-
-def _extent(t: torch.Tensor) -> tuple[int, int]:
-    size = t.element_size()
-    start = t.storage_offset() * size
-    reach = sum((n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True))
-    return start, start + (reach + 1) * size
-
-
-def _bytes(t: torch.Tensor) -> set[int]:
-    size = t.element_size()
-    offsets = {t.storage_offset()}
-    for n, s in zip(t.shape, t.stride(), strict=True):
-        if s:
-            offsets = {o + i * s for o in offsets for i in range(n)}
-    return {o * size + k for o in offsets for k in range(size)}
+    if BITS.fullmatch(str(plain.dtype)):
+        plain = plain.view(torch.uint8 if plain.element_size() == 1 else torch.int16)
+    return plain.resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format).cpu()

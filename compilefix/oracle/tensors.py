@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -11,58 +13,81 @@ from compilefix.oracle.observation import TensorLeaf
 from compilefix.outcome import Difference
 
 RTOL = {torch.float16: 1e-3, torch.bfloat16: 1.6e-2, torch.float32: 1.3e-6, torch.float64: 1e-7}
-"""Relative tolerance a dtype, as `torch.testing.assert_close` has it; unlisted floating dtypes take two ulps."""
+"""Relative tolerance a dtype, as `torch.testing.assert_close` has it; other floating dtypes may be one ulp off."""
 
 ATOL = {torch.float64: 1e-7}
 DEFAULT_ATOL = 1e-5
-ATOL_ULPS = 32
-"""The absolute tolerance is also at most this many ulps of the largest value, so that small tensors are not excused."""
+ATOL_ULPS = {torch.float16: 4, torch.bfloat16: 4, torch.float32: 32, torch.float64: 1 << 20}
+"""
+The absolute tolerance is also at most this many ulps of the largest value, so that small tensors are not excused.
+Generous for float64, which no wider run judges.
+"""
 
 REFERENCE_FACTOR = 2.0
 """A compiled element may be this many times as far from float64 as the reference is (plus `FLOOR_ULPS`)."""
 
 FLOOR_ULPS = 4
 
+CHUNK = 1 << 20
+"""Differing elements that are looked at in one go: large tensors must not need several times their own memory."""
+
+
+@dataclass
+class Tally:
+    """Elements with one kind of difference, counted chunk by chunk: the first one, and the worst by its error."""
+
+    count: int = 0
+    first: int = 0
+    worst: float | None = None
+    worst_at: int = 0
+
+    def add(self, index: torch.Tensor, error: torch.Tensor | None) -> None:
+        """Count the elements at `index`, flat and ascending, whose absolute errors are `error`."""
+        if index.numel() == 0:
+            return
+        if self.count == 0:
+            self.first = int(index[0])
+        self.count += index.numel()
+        if error is None:
+            return
+        place = int(torch.where(error.isfinite(), error, -1.0).argmax())
+        worst = float(error[place])
+        if math.isfinite(worst) and (self.worst is None or worst > self.worst):
+            self.worst, self.worst_at = worst, int(index[place])
+
 
 @dataclass(frozen=True)
 class Pair:
-    """The two sides of one leaf, flattened to real float64 or left as integers."""
+    """The two sides of one leaf."""
 
     leaf: str
     symptom: Symptom
-    got: TensorLeaf
-    want: TensorLeaf
-    precise: torch.Tensor | None
+    got: torch.Tensor
+    want: torch.Tensor
 
-    def difference(self, what: str, bad: torch.Tensor, error: torch.Tensor | None, *, note: bool = False) -> Difference:
-        """Report the elements of `bad`: the first one, and the worst by `error` (both shaped like the leaf)."""
-        got, want = self.got.value, self.want.value
-        if bad.dim() > got.dim():  # complex: real and imaginary part side by side
-            bad = bad.any(-1)
-            error = error.amax(-1) if error is not None else None
-        index = bad.nonzero()
-        first = tuple(index[0].tolist())
-        worst, worst_at = None, None
-        if error is not None:
-            flat = torch.where(bad & error.isfinite(), error, -1.0)
-            place = int(flat.argmax())
-            worst = float(flat.flatten()[place])
-            worst_at = tuple(int(i) for i in torch.unravel_index(torch.tensor(place), flat.shape)) if flat.dim() else ()
-            if worst < 0:
-                worst, worst_at = None, None
+    def difference(self, what: str, tally: Tally, *, note: bool = False) -> Difference:
+        """Report the elements of `tally`."""
+        first = self._place(tally.first)
         return Difference(
             what=what,
             leaf=self.leaf,
             where=first,
-            got=_scalar(got[first]),
-            want=_scalar(want[first]),
-            worst=worst,
-            worst_at=worst_at,
-            count=int(bad.sum()),
-            total=bad.numel(),
+            got=_scalar(self.got[first]),
+            want=_scalar(self.want[first]),
+            worst=tally.worst,
+            worst_at=self._place(tally.worst_at) if tally.worst is not None else None,
+            count=tally.count,
+            total=self.want.numel(),
             note=note,
             symptom=self.symptom,
         )
+
+    def _place(self, flat: int) -> tuple[int, ...]:
+        index = []
+        for n in reversed(self.want.shape):
+            flat, last = divmod(flat, int(n))
+            index.append(last)
+        return tuple(reversed(index))
 
 
 def compare_tensors(
@@ -79,34 +104,58 @@ def compare_tensors(
     Return all differences of `got` (compiled) from `want` (reference), metadata first.
 
     Elements are finite-compared only where neither side is NaN or infinite; those masks are compared on their own.
-    `precise` is the same leaf of a float64 run. A difference named ``numerics`` is one that float64 excuses.
+    `precise` is the same leaf of a float64 run. A difference named ``numerics`` is one that float64 excuses; under the
+    strict ``bitwise`` it excuses nothing, and zeros of different sign differ.
     """
     found = _metadata(leaf, got, want, symptom, strict)
-    if got.value.shape != want.value.shape or got.value.dtype != want.value.dtype or want.value.numel() == 0:
+    a, b = got.value, want.value
+    if a.shape != b.shape or a.dtype != b.dtype or b.numel() == 0 or a.is_meta or b.is_meta:
         return found
-    if precise is not None and (precise.shape != want.value.shape or not _inexact(precise)):
+    exact = "bitwise" in strict
+    pair = Pair(leaf, symptom, a, b)
+    unequal = _unequal(a, b, exact=exact)
+    if unequal.numel() == 0:
+        return found
+    if not _inexact(b):
+        tally = Tally()
+        for index in _chunks(unequal):
+            tally.add(index, _distance(a.flatten()[index], b.flatten()[index]))
+        return [*found, pair.difference(what, tally)]
+    if exact or (precise is not None and (precise.shape != b.shape or not _inexact(precise))):
         precise = None
-    pair = Pair(leaf, symptom, got, want, precise)
-    if not _inexact(want.value):
-        bad = got.value != want.value
-        if bad.any():
-            numeric = got.value.dtype is not torch.bool
-            error = (got.value.double() - want.value.double()).abs() if numeric else None
-            found.append(pair.difference(what, bad, error))
-        return found
-    found += _floating(pair, what)
-    if "bitwise" in strict and not found:
-        signs = torch.signbit(_real(got.value)) != torch.signbit(_real(want.value))
-        unequal = signs | ((_real(got.value) != _real(want.value)) & ~_real(want.value).isnan())
-        if unequal.any():
-            found.append(pair.difference(what, unequal, (_real(got.value) - _real(want.value)).abs()))
-    return found
+    return found + _floating(pair, unequal, precise, what, exact=exact)
+
+
+def _unequal(got: torch.Tensor, want: torch.Tensor, *, exact: bool) -> torch.Tensor:
+    """Return the flat indices of the elements that differ; NaN is equal to NaN."""
+    a, b = _real(got), _real(want)
+    bad = a != b
+    if _inexact(want):
+        bad &= ~(a.isnan() & b.isnan())
+        if exact:
+            bad |= (torch.signbit(a) != torch.signbit(b)) & ~b.isnan()
+        if want.is_complex():
+            bad = bad.any(-1)
+    return bad.flatten().nonzero().flatten()
+
+
+def _chunks(index: torch.Tensor) -> Iterator[torch.Tensor]:
+    for start in range(0, len(index), CHUNK):
+        yield index[start : start + CHUNK]
+
+
+def _distance(got: torch.Tensor, want: torch.Tensor) -> torch.Tensor | None:
+    """Return how far apart unequal integers are, in float64; None for booleans."""
+    if got.dtype is torch.bool:
+        return None
+    return (got.double() - want.double()).abs().clamp(min=1.0)  # float64 rounds neighbours above 2**53 to one value
 
 
 def _metadata(
     leaf: str, got: TensorLeaf, want: TensorLeaf, symptom: Symptom, strict: tuple[str, ...]
 ) -> list[Difference]:
     pairs = [
+        ("structure", got.type, want.type, False),
         ("shape", list(got.value.shape), list(want.value.shape), False),
         ("dtype", _dtype(got.value), _dtype(want.value), False),
         ("device", got.device, want.device, False),
@@ -115,8 +164,7 @@ def _metadata(
     ]
     if got.value.shape == want.value.shape and got.strides is not None and want.strides is not None:
         seen = [
-            tuple(s for n, s in zip(side.value.shape, side.strides or (), strict=True) if n > 1)
-            for side in (got, want)
+            tuple(s for n, s in zip(side.value.shape, side.strides or (), strict=True) if n > 1) for side in (got, want)
         ]
         if want.value.numel() > 1 and seen[0] != seen[1]:
             pairs.append(("strides", list(got.strides), list(want.strides), "strides" not in strict))
@@ -134,44 +182,73 @@ def _metadata(
     ]
 
 
-def _floating(pair: Pair, what: str) -> list[Difference]:
-    dtype = _real(pair.want.value).dtype
-    got, want = _real(pair.got.value).double(), _real(pair.want.value).double()
-    precise = _real(pair.precise).double() if pair.precise is not None else None
-    excused = torch.zeros_like(got, dtype=torch.bool)
-    eps = torch.finfo(dtype).eps
-    if precise is not None:
-        floor = FLOOR_ULPS * eps * precise.abs()
-        off = (want - precise).abs()
-        off = torch.where(want.isfinite(), off, float("inf"))
-        excused = precise.isfinite() & got.isfinite() & ((got - precise).abs() <= REFERENCE_FACTOR * off + floor)
-        beyond = precise.abs() > torch.finfo(dtype).max  # float64 holds it, this dtype cannot
-        excused |= beyond & ~got.isfinite() & ~got.isnan()
-    found: list[Difference] = []
-    for name, mask in (("nan", torch.isnan), ("inf", torch.isposinf), ("inf", torch.isneginf)):
-        uneven = mask(got) != mask(want)
-        found += _split(pair, name, uneven, excused, None)
-    both = got.isfinite() & want.isfinite()
-    error = torch.where(both, (got - want).abs(), 0.0)
-    scale = float(want[both].abs().max()) if both.any() else 0.0
-    rtol = RTOL.get(dtype, 2 * eps)
-    atol = min(ATOL.get(dtype, DEFAULT_ATOL), ATOL_ULPS * eps * scale)
-    tiny = torch.finfo(dtype).tiny
-    allowed = torch.maximum(torch.maximum(rtol * want.abs() + atol, FLOOR_ULPS * eps * want.abs()), torch.tensor(tiny))
-    found += _split(pair, what, both & (error > allowed), excused, error)
-    return found
-
-
-def _split(
-    pair: Pair, what: str, bad: torch.Tensor, excused: torch.Tensor, error: torch.Tensor | None
+def _floating(
+    pair: Pair, unequal: torch.Tensor, precise: torch.Tensor | None, what: str, *, exact: bool
 ) -> list[Difference]:
-    defects, rounding = bad & ~excused, bad & excused
+    flat = [None if side is None else side.flatten() for side in (pair.got, pair.want, precise)]
+    dtype = pair.want.dtype.to_real()
+    atol = _atol(pair.want)
+    kinds = (("nan", torch.isnan), ("inf", torch.isposinf), ("inf", torch.isneginf))
+    tallies = [(name, Tally(), Tally()) for name in ("nan", "inf", "inf", what)]
+    for index in _chunks(unequal):
+        sides = [None if side is None else _real(side[index]).double() for side in flat]
+        got, want, judge = (None if side is None else side.reshape(len(index), -1) for side in sides)
+        assert got is not None
+        assert want is not None
+        excused = _excused(got, want, judge, dtype, atol)
+        both = got.isfinite() & want.isfinite()
+        error = torch.where(both, (got - want).abs(), 0.0)
+        allowed = (_rtol(dtype) * want.abs() + atol).clamp(min=_least(dtype))
+        bad = [mask(got) != mask(want) for _, mask in kinds] + [both & (True if exact else error > allowed)]
+        worst = error.amax(-1)
+        for (name, defects, rounding), elements in zip(tallies, bad, strict=True):
+            wrong = (elements & ~excused).any(-1)
+            near = elements.any(-1) & ~wrong
+            for tally, chosen in ((defects, wrong), (rounding, near)):
+                tally.add(index[chosen], worst[chosen] if name == what else None)
     found = []
-    if defects.any():
-        found.append(pair.difference(what, defects, error))
-    if rounding.any():
-        found.append(pair.difference("numerics", rounding, error, note=True))
+    for name, defects, rounding in tallies:
+        if defects.count:
+            found.append(pair.difference(name, defects))
+        if rounding.count:
+            found.append(pair.difference("numerics", rounding, note=True))
     return found
+
+
+def _excused(
+    got: torch.Tensor, want: torch.Tensor, precise: torch.Tensor | None, dtype: torch.dtype, atol: float
+) -> torch.Tensor:
+    """Tell which elements float64 excuses: those no further from it than the reference, give or take."""
+    if precise is None:
+        return torch.zeros_like(got, dtype=torch.bool)
+    info = torch.finfo(dtype)
+    off = (got - precise).abs()
+    floor = (FLOOR_ULPS if dtype in RTOL else 1) * info.eps * precise.abs()
+    near = off <= REFERENCE_FACTOR * (want - precise).abs() + floor
+    # where the reference overflowed it is no measure: half of the digits must be right
+    right = off <= math.sqrt(info.eps) * precise.abs() + atol
+    beyond = precise.abs() > info.max  # float64 holds it, this dtype cannot
+    overflowed = got.isinf() & beyond & ((got > 0) == (precise > 0))
+    return precise.isfinite() & (torch.where(want.isfinite(), near, right) & got.isfinite() | overflowed)
+
+
+def _rtol(dtype: torch.dtype) -> float:
+    eps = torch.finfo(dtype).eps
+    if dtype in RTOL:
+        return max(RTOL[dtype], FLOOR_ULPS * eps)
+    return eps if eps < 0.5 else 0.0  # a scale such as float8_e8m0fnu has nothing but powers of two
+
+
+def _least(dtype: torch.dtype) -> float:
+    """Return what is as good as zero: all subnormals, which may be flushed, or a few steps where they begin early."""
+    info = torch.finfo(dtype)
+    return info.tiny if info.tiny < 1e-30 else (FLOOR_ULPS if dtype in RTOL else 1) * info.tiny * info.eps
+
+
+def _atol(want: torch.Tensor) -> float:
+    dtype = want.dtype.to_real()
+    scale = float(_real(want).nan_to_num(0.0, 0.0, 0.0).abs().max())
+    return min(ATOL.get(dtype, DEFAULT_ATOL), ATOL_ULPS.get(dtype, 0) * torch.finfo(dtype).eps * scale)
 
 
 def _inexact(t: torch.Tensor) -> bool:
@@ -179,7 +256,10 @@ def _inexact(t: torch.Tensor) -> bool:
 
 
 def _real(t: torch.Tensor) -> torch.Tensor:
-    return torch.view_as_real(t.resolve_conj()) if t.is_complex() else t
+    """View complex numbers as pairs; widen dtypes of one byte, for which torch has few operators."""
+    if t.is_complex():
+        return torch.view_as_real(t)
+    return t.float() if t.is_floating_point() and t.element_size() == 1 else t
 
 
 def _dtype(t: torch.Tensor) -> str:

@@ -13,7 +13,7 @@ from compilefix.check import CheckReport
 from compilefix.environment import Environment
 from compilefix.issue import DEVICES
 from compilefix.outcome import BACKENDS, REFERENCE, Did, Difference, Outcome, Result, Target, Verdict
-from compilefix.text import visible
+from compilefix.text import strip_ansi, visible
 
 
 class Format(Protocol):
@@ -98,23 +98,15 @@ def _rungs(outcomes: Mapping[Target, Outcome], device: str, dynamic: bool) -> di
     return found
 
 
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
-
-
-def strip_ansi(text: str) -> str:
-    """Return `text` without terminal sequences: colours, cursor movements, hyperlinks."""
-    return _ANSI.sub("", text)
-
-
 def one_line(value: object, limit: int | None = None) -> str:
     """Return `value` on one line that is safe to show: no terminal sequences, control characters written out."""
-    text = " ".join(visible(strip_ansi(str(value))).split())
+    text = " ".join(visible(str(value)).split())
     return text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
 
 
 def block(text: str, limit: int = 3000) -> str:
     """Return `text` on its lines, safe to show; the middle of a long one is left out."""
-    text = visible(strip_ansi(text.replace("\r\n", "\n"))).strip("\n")
+    text = visible(text.replace("\r\n", "\n")).strip("\n")
     if len(text) <= limit:
         return text
     head, tail = 2 * limit // 3, limit // 3

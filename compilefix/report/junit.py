@@ -26,7 +26,7 @@ from compilefix.report.interface import because, cause, describe, one_line, stri
 RECORDS = "records"
 """Suite of what belongs to no target."""
 
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORBIDDEN = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _STATES = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 
 
@@ -157,5 +157,5 @@ def _seconds(values: Iterable[float | None]) -> str:
 
 
 def _legal(text: str) -> str:
-    """Return `text` without what XML 1.0 forbids; CI servers refuse the whole file for one such character."""
-    return _FORBIDDEN.sub("", strip_ansi(text))
+    """Return `text` without what XML 1.0 forbids or discourages; CI servers refuse a file for one such character."""
+    return _FORBIDDEN.sub("", strip_ansi(text).replace("\r\n", "\n"))

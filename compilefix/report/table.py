@@ -21,8 +21,7 @@ DEFAULT_WIDTH = 100
 
 LEAST_WIDTH = 50
 TITLE_COLUMN = 40
-"""Columns that must be left for titles to stand beside the row and not below it."""
-
+"""Cells that must be left for titles to stand beside the row and not below it."""
 HANG = 14
 """Longest lead below whose text later lines hang."""
 
@@ -73,7 +72,6 @@ class Page:
             color_system="standard" if color else None,
             no_color=not color,
             legacy_windows=False,
-            _environ={},
         )
 
     def safe(self, text: object) -> str:

@@ -38,6 +38,12 @@ def load(path: Path) -> ModuleType:
     return module
 
 
+def record_of(module: ModuleType) -> Known:
+    """Return the record of a loaded repro."""
+    known: Known = getattr(module, "ISSUE", None) or module.CONTRACT
+    return known
+
+
 def missing_names(requires: tuple[str, ...]) -> list[str]:
     """Return the dotted torch names of `requires` that this torch lacks."""
     return [name for name in requires if "." in name and not _exists(name)]
@@ -143,6 +149,7 @@ def observe(
     seed(request.seed)
     device = request.parsed_target.device
     observation = Observation()
+    known: Known = record_of(module)
     program = _entry(module, request.mode, device)
     args = tuple(module.inputs(device)) if hasattr(module, "inputs") else ()
     if convert is not None:
@@ -154,7 +161,10 @@ def observe(
     where = "the call"
     try:
         function = compile(program) if compile is not None else program
-        result = drive(Recorder(function, observation), *args) if drive is not None else function(*args)
+        if drive is None:
+            result = function(*args)
+        else:
+            result = drive(function if known.random else Recorder(function, observation), *args)
         observation.leaves |= flatten(result, "result")
         for i, arg in enumerate(args):
             observation.leaves |= flatten(arg, f"input[{i}]")
@@ -286,5 +296,3 @@ def raised_trouble(error: Raised, memory: int | None) -> tuple[Did, str] | None:
         return Did.UNRESOLVED, f"ran over the memory limit{cap}"
     found = _NO_SPACE.search(error.message)
     return (Did.UNRESOLVED, f"the cache folder cannot be written: {found[0]}") if found else None
-
-

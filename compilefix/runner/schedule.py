@@ -98,7 +98,8 @@ class Check:
         self._heap: list[tuple[int, int, int, _Job, Step]] = []
         self._order = count()
         self._jobs = [
-            _Job(i, r, targets_for(r, launcher.environment, options), self._root / str(i)) for i, r in enumerate(records)
+            _Job(i, r, targets_for(r, launcher.environment, options), self._root / str(i))
+            for i, r in enumerate(records)
         ]
 
     @property
@@ -174,7 +175,12 @@ class Check:
             for other in job.targets:
                 if other.device == target.device and other.backend != REFERENCE:
                     self._push(job, other, Mode.PROGRAM)
-        elif mode is Mode.PROGRAM and self._options.workarounds and job.outcomes[target].did.bad and _has_workaround(job):
+        elif (
+            mode is Mode.PROGRAM
+            and self._options.workarounds
+            and job.outcomes[target].did.bad
+            and job.record.has_workaround
+        ):
             self._push(job, target, Mode.WORKAROUND)
 
     def _run(self, job: _Job, target: Target, mode: Mode) -> Outcome:
@@ -230,17 +236,13 @@ class Check:
             id=record.id,
             title=record.title,
             record=record.kind,
+            has_workaround=record.has_workaround,
             symptom=record.known.symptom,
             verdict=judge(record.known, version, ordered),
             expected=record.known.expectation(version),
             outcomes=ordered,
             workarounds={t: job.workarounds[t] for t in job.targets if t in job.workarounds},
         )
-
-
-def _has_workaround(job: _Job) -> bool:
-    written = {"workaround", "make_workaround", "drive_workaround"} & set(job.record.functions)
-    return bool(written or job.record.known.workaround_config)
 
 
 def _device_folder(folder: Path, device: str) -> Path:

@@ -24,8 +24,6 @@ from compilefix.runner.schedule import Check, Options, targets_for
 from compilefix.runner.warm import usable_cache
 
 
-
-
 class Watcher(Protocol):
     """What a progress display is told."""
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import pathlib
+import sys
 import tempfile
+import threading
 
 
 def single_thread() -> None:
@@ -63,18 +65,33 @@ def exercise() -> str | None:
         return (x @ x).relu().sum(-1), x.softmax(-1), x.index_select(0, i), torch.scatter(x, 0, i.expand(4, 4), 1.0)
 
     x, i = torch.ones(4, 4), torch.zeros(4, dtype=torch.int64)
+    # the ISA probe waits for processes of its own; the thread is gone before anything forks
+    probe = threading.Thread(target=_probe_isa)
+    probe.start()
     reason = None
     try:
         for backend in ("aot_eager", "inductor"):
+            if backend == "inductor":
+                probe.join()
             torch.compile(forward, backend=backend)(x, i)
             if cpu_only():
                 torch.compile(forward, backend=backend)(torch.ones(4, 4, requires_grad=True), i)
     except Exception as error:  # reported as the reason why Inductor's targets are unsupported here
         first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
         reason = f"Inductor does not work here ({type(error).__name__}: {first})"
+    probe.join()
     torch._dynamo.reset()
     forget_counters()
     return reason
+
+
+def _probe_isa() -> None:
+    from torch._inductor import cpu_vec_isa
+
+    try:
+        cpu_vec_isa.valid_vec_isa_list()
+    except Exception as error:  # Inductor probes again when it compiles, and its failure is what gets reported
+        print(f"the instruction set could not be probed: {error}", file=sys.stderr)
 
 
 def cpu_only() -> bool:

@@ -19,8 +19,11 @@ OBSERVATION = "reference.pickle"
 MESSAGE = 8000
 """Characters of an exception's message that are kept; a C++ compiler's log can be megabytes."""
 
-RAISING_REFERENCE = (Symptom.MISSING_ERROR, Symptom.CRASH)
+RAISING_REFERENCE = (Symptom.MISSING_ERROR, Symptom.CRASH, Symptom.ERROR)
 """Symptoms whose reference may raise; for all others a plain program that raises shows nothing."""
+
+SLIPS = ("NameError", "UnboundLocalError", "AttributeError", "ImportError", "ModuleNotFoundError", "SyntaxError")
+"""Exceptions of a plain program that say that the program itself is broken."""
 
 
 def main(request: Request, reply: int) -> None:
@@ -56,8 +59,10 @@ def serve(request: Request) -> Outcome:
     except Exception as error:
         if reason := execution.environment_trouble(error, request.memory):
             return Outcome(did=Did.UNRESOLVED, reason=reason)
-        return Outcome(did=Did.UNRESOLVED, reason=f"{repro.name} does not import: {type(error).__name__}: {first_line(str(error))}")
-    known: Known = getattr(module, "ISSUE", None) or module.CONTRACT
+        return Outcome(
+            did=Did.UNRESOLVED, reason=f"{repro.name} does not import: {type(error).__name__}: {first_line(str(error))}"
+        )
+    known = execution.record_of(module)
     absent = execution.missing_names(known.requires)
     if absent:
         return Outcome(did=Did.UNSUPPORTED, reason=f"this torch has no {', '.join(absent)}")
@@ -86,7 +91,7 @@ def _reference(request: Request, known: Known) -> Outcome:
             reason=f"not deterministic: two plain runs differ in {unstable[0].what} of {unstable[0].leaf}",
             differences=unstable,
         )
-    if first.raised is not None and known.symptom not in RAISING_REFERENCE:
+    if first.raised is not None and (known.symptom not in RAISING_REFERENCE or first.raised.type in SLIPS):
         line = f"{first.raised.type}: {first_line(first.raised.message)}"
         return Outcome(
             did=Did.UNRESOLVED,
@@ -107,7 +112,9 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
 
     with execution.settings(known, workaround=request.mode is Mode.WORKAROUND):
         if execution.caches_graphs(known):
-            execution.use_private_caches(Path(request.exchange, f"{request.target}-{request.mode.value}".replace(":", "-")))
+            execution.use_private_caches(
+                Path(request.exchange, f"{request.target}-{request.mode.value}".replace(":", "-"))
+            )
         got = execution.observe(module, request, execution.compiler(known, request.parsed_target))
         facts = execution.counters()
         if request.prime:

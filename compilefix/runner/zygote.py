@@ -36,7 +36,7 @@ def main(descriptor: int, scrubbed: tuple[str, ...]) -> None:
 def describe(scrubbed: tuple[str, ...]) -> dict[str, Any]:
     """Warm this process up and return its environment as JSON."""
     from compilefix import environment
-    from compilefix.runner import warm
+    from compilefix.runner import execution, warm, worker  # noqa: F401  (loaded here, not in every child)
 
     reason = warm.prepare() or warm.exercise()
     missing = {"inductor:cpu": reason} if reason else {}

@@ -11,7 +11,10 @@ from compilefix.environment import Environment
 from compilefix.issue import STAGES, Expectation, Symptom
 from compilefix.outcome import Did, Difference, Outcome, Result, Target, Verdict
 
-HOSTILE = "a|b `x` ```y``` \x1b[31mred\x1b[0m \x1b]8;;http://h\x07link\x1b]8;;\x07 \x00\x08\x7f \ud800 ]]> <b>&amp; \\ \u202e\r\n| tail"
+HOSTILE = (
+    "a|b `x` ```y``` \x1b[31mred\x1b[0m \x1b]8;;http://h\x07link\x1b]8;;\x07 "
+    "\x00\x08\x7f \ud800 ]]> <b>&amp; \\ \u202e\r\n| tail"
+)
 """Pipes, backticks, terminal sequences, control characters, a lone surrogate, the end of a CDATA section."""
 
 OK = Outcome(did=Did.OK, seconds=0.25)
@@ -91,7 +94,7 @@ def _mixed() -> CheckReport:
         ),
         result("gh4", Verdict.FIXED_EARLY, ladder(OK, OK, OK, OK)),
         result("gh5", Verdict.DIFFERENT, ladder(RAISES, RAISES, RAISES, RAISES)),
-        result("gh6", Verdict.UNSUPPORTED, {t: NO_CUDA for t in ladder(OK, OK, OK, OK, device="cuda")}),
+        result("gh6", Verdict.UNSUPPORTED, dict.fromkeys(ladder(OK, OK, OK, OK, device="cuda"), NO_CUDA)),
         result("gh7", Verdict.UNRESOLVED, ladder(OK, OK, OK, UNDECIDED)),
         result("gh8", Verdict.REPRODUCES, ladder(OK, OK, silent, silent), symptom=Symptom.MISSING_ERROR),
         result(
@@ -145,7 +148,7 @@ def _interrupted() -> CheckReport:
     not_run = Outcome(did=Did.UNRESOLVED, reason="not run: interrupted")
     return check_report(
         result("gh1", Verdict.CLEAR, ladder(OK, OK, OK, OK)),
-        *(result(f"gh{i}", Verdict.UNRESOLVED, {t: not_run for t in ladder(OK, OK)}) for i in (2, 3)),
+        *(result(f"gh{i}", Verdict.UNRESOLVED, dict.fromkeys(ladder(OK, OK), not_run)) for i in (2, 3)),
         interrupted=True,
     )
 
@@ -155,7 +158,7 @@ REPORTS = {
     "clear": check_report(result("gh1", Verdict.CLEAR, ladder(OK, OK, OK, OK), title="Nothing wrong")),
     "mixed": _mixed(),
     "unsupported": check_report(
-        *(result(f"gh{i}", Verdict.UNSUPPORTED, {t: NO_CUDA for t in ladder(OK, OK, device="cuda")}) for i in (1, 2))
+        *(result(f"gh{i}", Verdict.UNSUPPORTED, dict.fromkeys(ladder(OK, OK, device="cuda"), NO_CUDA)) for i in (1, 2))
     ),
     "interrupted": _interrupted(),
     "hostile": _hostile(),
@@ -183,6 +186,20 @@ def reports() -> dict[str, CheckReport]:
 def report(request: pytest.FixtureRequest) -> CheckReport:
     """Return each canned report in turn."""
     return REPORTS[request.param]
+
+
+@pytest.fixture(scope="session")
+def row() -> Callable[..., CheckReport]:
+    """Return a function that builds a report of one row from what each target did."""
+
+    def build(verdict: Verdict, did: dict[str, str], workarounds: dict[str, str] | None = None) -> CheckReport:
+        outcomes, helped = (
+            {Target.parse(target): Outcome(did=Did(word), reason=word) for target, word in words.items()}
+            for words in (did, workarounds or {})
+        )
+        return check_report(result("gh1", verdict, outcomes, workarounds=helped))
+
+    return build
 
 
 @pytest.fixture(scope="session")

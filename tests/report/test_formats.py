@@ -20,8 +20,7 @@ PACKAGE = Path(compilefix.__file__).parent
 
 def python(code: str, folder: Path) -> str:
     """Run `code` in a fresh Python that finds packages of `folder` first; return what it prints."""
-    environ = {"PYTHONPATH": str(folder), "PATH": ""}
-    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

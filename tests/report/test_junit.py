@@ -74,6 +74,25 @@ def test_what_a_verdict_is_in_junit(id: str, changed: dict[str, str], reports: d
     assert {suite: state for suite, state in found.items() if state != "passed"} == changed
 
 
+def test_fixed_early_fails_where_it_was_measured(row: Callable[..., CheckReport]) -> None:
+    """A target that could not run refutes nothing: the last one that came out right does."""
+    did = {"reference": "ok", "eager": "ok", "aot_eager": "numerics", "inductor": "unsupported"}
+    assert {suite: state for (suite, _), state in states(parsed(row(Verdict.FIXED_EARLY, did))).items()} == {
+        "reference:cpu": "passed",
+        "eager:cpu": "passed",
+        "aot_eager:cpu": "failure",
+        "inductor:cpu": "skipped",
+    }
+
+
+def test_what_could_not_be_judged_is_an_error(row: Callable[..., CheckReport]) -> None:
+    """A target that misbehaves while the reference of another device is unknown is neither passed nor failed."""
+    did = {"reference": "ok", "inductor": "mismatch", "reference:cuda": "unresolved"}
+    found = states(parsed(row(Verdict.UNRESOLVED, did)))
+    assert set(found.values()) == {"passed", "error"}
+    assert found["inductor:cpu", "gh1"] == "error"
+
+
 def test_a_known_defect_is_marked(reports: dict[str, CheckReport]) -> None:
     """The passed case of a defect says so, and nothing else does."""
     root = parsed(reports["mixed"])

@@ -1,0 +1,33 @@
+"""
+An exhausted reversed() iterator does not raise StopIteration in compiled code.
+
+Why: Dynamo's model of the iterator could be walked through again after list() had used it up.
+What to do: upgrade; right in 2.13.0. On an affected release pass a default: next(iterator, None).
+"""
+
+import torch
+
+from compilefix.issue import Affected, Issue, Symptom
+
+ISSUE = Issue(
+    symptom=Symptom.WRONG_RESULT,
+    stage="eager",
+    culprit="iterators/reversed",
+    devices=("cpu", "cuda"),
+    affected=(Affected(first_seen="2.6.0", fixed="2.13.0"),),
+    references=("https://github.com/pytorch/pytorch/issues/152262",),
+)
+
+
+def inputs(device: str) -> tuple[torch.Tensor, ...]:
+    return (torch.ones(3, device=device),)
+
+
+def program(x: torch.Tensor) -> torch.Tensor:
+    weights = reversed([0.5, 4.0])
+    for weight in weights:
+        x = x * weight
+    try:
+        return x * next(weights)
+    except StopIteration:
+        return x - 1.0

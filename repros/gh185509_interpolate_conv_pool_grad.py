@@ -1,0 +1,42 @@
+"""
+Interpolation, convolution and max pooling compiled together get wrong gradients for input, weight and bias.
+
+Why: not localised; the forward result is right and only Inductor's backward is wrong, and plain pieces of the chain
+are fine on their own.
+What to do: upgrade; right again in 2.14.1. On an affected release compile the three calls apart.
+"""
+
+import torch
+from torch.nn import functional
+
+from compilefix.issue import Affected, Issue, Symptom
+
+ISSUE = Issue(
+    symptom=Symptom.WRONG_GRADIENT,
+    stage="inductor",
+    devices=("cpu",),
+    ops=("nn.functional.interpolate", "nn.functional.conv2d", "nn.functional.max_pool2d"),
+    affected=(Affected(first_seen="2.13.0", fixed="2.14.1"),),
+    references=("https://github.com/pytorch/pytorch/issues/185509",),
+)
+
+
+def inputs(device: str) -> tuple[torch.Tensor, ...]:
+    shapes = ((1, 2, 6, 7), (3, 2, 3, 3), (3,))
+    return tuple(torch.randn(shape, device=device, requires_grad=True) for shape in shapes)
+
+
+def program(image: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    larger = functional.interpolate(image, scale_factor=(1.5, 1.25), mode="bilinear", align_corners=False)
+    features = functional.conv2d(larger[:, :, 1:7, 1:8], weight, bias, padding=1)
+    pooled = functional.max_pool2d(features, kernel_size=3, stride=1, padding=1)
+    return torch.where(features > pooled.mean((2, 3), keepdim=True), features, pooled)
+
+
+def workaround(image: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    larger = functional.interpolate(image, scale_factor=(1.5, 1.25), mode="bilinear", align_corners=False)
+    features = functional.conv2d(larger[:, :, 1:7, 1:8], weight, bias, padding=1)
+    torch._dynamo.graph_break()
+    pooled = functional.max_pool2d(features, kernel_size=3, stride=1, padding=1)
+    torch._dynamo.graph_break()
+    return torch.where(features > pooled.mean((2, 3), keepdim=True), features, pooled)
