@@ -79,5 +79,5 @@ def _from_pyproject(start: Path) -> dict[str, Any]:
         if not isinstance(value, TYPES[name]) or isinstance(value, bool):
             words = " or ".join({"str": "a string", "list": "a list"}.get(t.__name__, "a number") for t in TYPES[name])
             raise UsageError(f"{path}: [tool.compilefix] {key} must be {words}")
-        found[name] = [str(path.parent / item) for item in value] if name == "repros" else value
+        found[name] = [str(path.parent / item) for item in table[key]] if name == "repros" else value
     return found

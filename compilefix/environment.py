@@ -93,8 +93,8 @@ def scrubbed_environ(cache: str) -> tuple[dict[str, str], tuple[str, ...]]:
     taken = tuple(sorted(n for n in os.environ if n.startswith(SCRUBBED_PREFIXES) and n not in KEPT))
     environ = {name: value for name, value in os.environ.items() if name not in taken}
     environ |= {
-        "TORCHINDUCTOR_CACHE_DIR": os.path.join(cache, "inductor"),
-        "TRITON_CACHE_DIR": os.path.join(cache, "triton"),
+        "TORCHINDUCTOR_CACHE_DIR": f"{cache}/inductor",
+        "TRITON_CACHE_DIR": f"{cache}/triton",
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
         "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
         "PYTHONDONTWRITEBYTECODE": "1",

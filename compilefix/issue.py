@@ -145,7 +145,7 @@ class Program:
     """Settings that avoid the defect: full dotted name to value."""
 
     random: bool = False
-    """The results are random numbers that each backend draws in its own way: only what ``drive`` returns is compared."""
+    """Each backend draws its own random numbers: only what ``drive`` returns is compared, not each call's result."""
 
     caches: str = "off"
     """``warm``: the defect needs a second process that finds the first one's disk caches."""

@@ -13,7 +13,7 @@ def strip_ansi(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return `text` without terminal sequences and with other control characters written out, such as ``\\x07``."""
+    """Return `text` without terminal sequences and with other control characters written out in hexadecimal."""
     text = strip_ansi(text)
     return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 

@@ -109,7 +109,8 @@ def main() -> None:
     parser.add_argument("--single", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.single:
-        return single(args.ids)
+        single(args.ids)
+        return
     from compilefix import environment, registry
 
     ids = [r.id for r in registry.discover().select(args.ids, ignore=[] if args.ids else UNSAFE)]

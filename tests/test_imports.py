@@ -25,7 +25,7 @@ ALLOWED = {
     "config": GROUND,
     "runner": {"check", "environment", "issue", "oracle", "outcome", "registry", "", *GROUND},
     "report": {"check", "environment", "issue", "outcome", "registry", *GROUND},
-    "cli": {"check", "config", "environment", "issue", "measured", "outcome", "registry", "report", "runner", "", *GROUND},
+    "cli": {"check", "config", "environment", "measured", "outcome", "registry", "report", "runner", "", *GROUND},
     "__main__": {"cli"},
     "": set(),
 }

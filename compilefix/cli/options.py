@@ -26,7 +26,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
         "--select",
         action="append",
         metavar="TERM",
-        help="keep what matches any TERM: an id, stage:…, symptom:…, op:…, device:…, record:issue|contract (repeatable)",
+        help="keep what matches any TERM: an id, stage:…, symptom:…, op:…, device:…, record:… (repeatable)",
     )
     group.add_argument("--ignore", action="append", metavar="TERM", help="drop what matches TERM (repeatable)")
     add_repros(group)

@@ -15,7 +15,7 @@ from compilefix.check import FAIL_ON
 from compilefix.cli import options
 from compilefix.cli.progress import progress
 from compilefix.errors import UsageError
-from compilefix.outcome import Target
+from compilefix.outcome import BACKENDS, Target
 
 HELP = "run the known defects on the installed torch and say which of them are present"
 DEFAULTS: dict[str, Any] = {"timeout": 60.0, "seed": 0, "memory": "4GiB", "fail_on": "contradiction", "format": "table"}
@@ -108,14 +108,12 @@ def _validate(chosen: dict[str, Any]) -> None:
 
 
 def _targets(args: argparse.Namespace) -> tuple[Target, ...]:
-    from compilefix.issue import STAGES
-
     targets = tuple(Target.parse(text) for text in args.target or ())
     if args.device:
         if targets and not any(t.device == args.device for t in targets):
             raise UsageError(f"the selection is empty: no --target is on {args.device}")
         targets = tuple(t for t in targets if t.device == args.device)
-        targets = targets or tuple(Target(backend, args.device) for backend in STAGES)
+        targets = targets or tuple(Target(backend, args.device) for backend in BACKENDS[1:])
     return targets
 
 

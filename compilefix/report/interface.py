@@ -13,7 +13,7 @@ from compilefix.check import CheckReport
 from compilefix.environment import Environment
 from compilefix.issue import DEVICES
 from compilefix.outcome import BACKENDS, REFERENCE, Did, Difference, Outcome, Result, Target, Verdict
-from compilefix.text import strip_ansi, visible
+from compilefix.text import visible
 
 
 class Format(Protocol):
@@ -32,7 +32,10 @@ class Help(str, Enum):
     NO_HELP = "no help"
     UNCLEAR = "unclear"
     NONE = "none"
-    """Nothing was run: the record has no workaround, or the check left it out."""
+    """The record has no workaround that can be run."""
+
+    NOT_RUN = "not run"
+    """The record has one, but the check left it out or was interrupted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,7 @@ class Ladder:
     dynamic: bool
     outcomes: dict[str, Outcome]
     workarounds: dict[str, Outcome]
+    has_workaround: bool
 
     @property
     def label(self) -> str:
@@ -67,7 +71,7 @@ class Ladder:
         tried = [self.workarounds[b].did for b in bad if b in self.workarounds]
         right = [d in (Did.OK, Did.NUMERICS) for d in tried]
         if not tried:
-            return Help.NONE
+            return Help.NOT_RUN if self.has_workaround else Help.NONE
         if any(d.bad for d in tried):
             return Help.PARTLY if any(right) else Help.NO_HELP
         return Help.WORKS if all(right) and len(tried) == len(bad) else Help.UNCLEAR
@@ -83,6 +87,7 @@ def ladders(result: Result) -> tuple[Ladder, ...]:
             dynamic=dynamic,
             outcomes=_rungs(result.outcomes, device, dynamic),
             workarounds=_rungs(result.workarounds, device, dynamic),
+            has_workaround=result.has_workaround,
         )
         for device, dynamic in sorted(compiled | alone, key=lambda pair: (DEVICES.index(pair[0]), pair[1]))
     )

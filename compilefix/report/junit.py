@@ -21,7 +21,8 @@ from xml.etree import ElementTree as ET
 
 from compilefix.check import CheckReport
 from compilefix.outcome import REFERENCE, Did, Outcome, Result, Target, Verdict
-from compilefix.report.interface import because, cause, describe, one_line, strip_ansi
+from compilefix.report.interface import because, cause, describe, one_line
+from compilefix.text import strip_ansi
 
 RECORDS = "records"
 """Suite of what belongs to no target."""

@@ -51,6 +51,7 @@ _HELPS = {
     Help.NO_HELP: ("✘", "x", "red"),
     Help.UNCLEAR: ("?", "?", "magenta"),
     Help.NONE: ("–", "-", "dim"),
+    Help.NOT_RUN: _NOT_RUN,
 }
 _NOTES = {
     Did.NUMERICS: "numerics: differs from the reference, but is no further from float64 than that is: no defect",
@@ -291,8 +292,6 @@ def _legend(page: Page, matrix: Matrix) -> None:
     if any(ladder.first_bad for ladder in found):
         lines.append(f"{page.safe('▸')} first stage that goes wrong")
     lines += [text for did, text in _NOTES.items() if did in done]
-    if Help.NONE in helps:
-        lines.append("workaround none: none was run, as the record has none or the check left it out")
     for line in lines:
         page.paragraph(line, style="dim")
     if lines:

@@ -32,7 +32,8 @@ class MissingSettingError(Exception):
 def load(path: Path) -> ModuleType:
     """Execute a repro file as a new module."""
     spec = importlib.util.spec_from_file_location(f"compilefix_repro_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -122,6 +123,7 @@ class Recorder:
         self._calls = 0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function and keep a copy of the result."""
         name = f"call {self._calls}"
         self._calls += 1
         leaves = self._observation.leaves

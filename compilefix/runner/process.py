@@ -76,7 +76,7 @@ class ZygoteLauncher:
     def __init__(self, cache: str) -> None:
         environ, scrubbed = environment.scrubbed_environ(cache)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the zygote)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "compilefix.runner.zygote", str(theirs.fileno()), *scrubbed],
             env=importable(environ),

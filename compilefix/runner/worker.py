@@ -99,7 +99,7 @@ def _reference(request: Request, known: Known) -> Outcome:
             error=_error(first),
         )
     precise = None if first.raised is not None else execution.observe_in_float64(path, request)
-    with open(Path(request.exchange, OBSERVATION), "wb") as file:
+    with Path(request.exchange, OBSERVATION).open("wb") as file:
         pickle.dump((first, precise), file)
     error = _error(first)
     reason = "raises, as it should" if error else None
@@ -122,7 +122,7 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
         measures = request.mode is Mode.PROGRAM and request.parsed_target.backend == "inductor"
         if measures and hasattr(module, "facts"):
             facts |= module.facts(request.parsed_target.device)
-    with open(Path(request.exchange, OBSERVATION), "rb") as file:
+    with Path(request.exchange, OBSERVATION).open("rb") as file:
         want, precise = pickle.load(file)
     error = _error(got)
     if got.raised is not None and (trouble := execution.raised_trouble(got.raised, request.memory)):

@@ -62,12 +62,12 @@ class Zygote:
     def serve(self) -> None:
         """Answer packets until the socket closes; then kill all that is left."""
         while True:
-            ready, _, _ = select.select([self.channel, self.wake], [], [])
+            ready, _, _ = select.select([self.channel.fileno(), self.wake], [], [])
             if self.wake in ready:
                 with contextlib.suppress(BlockingIOError):
                     os.read(self.wake, 4096)
                 self.reap()
-            if self.channel in ready:
+            if self.channel.fileno() in ready:
                 raw, descriptors, _, _ = socket.recv_fds(self.channel, MAX_PACKET, 3)
                 if not raw:
                     break

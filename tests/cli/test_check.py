@@ -129,7 +129,9 @@ def test_a_broken_record_is_named_and_the_others_run(cli: Cli, tmp_path: Path) -
     assert done.returncode == 3, done.stderr
     raw = report(done)
     assert raw["summary"] == {"clear": 1}
-    assert raw["broken"] == [f"{bad}:2: stage 'fusion' is not one of eager, aot_eager, aot_eager_decomp_partition, inductor"]
+    assert raw["broken"] == [
+        f"{bad}:2: stage 'fusion' is not one of eager, aot_eager, aot_eager_decomp_partition, inductor"
+    ]
 
 
 def test_every_format_renders_and_a_file_is_written_whole(cli: Cli, tmp_path: Path) -> None:
@@ -218,7 +220,9 @@ def _has_variable(pid: int, text: str) -> bool:
 def test_a_killed_check_leaves_no_process(tmp_path: Path) -> None:
     """SIGKILL of the command line takes the zygote and its children with it."""
     base = command(*ONE, "local-hangs", "--target", "eager")
-    process = subprocess.Popen(base, env=environ(tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        base, env=environ(tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
     assert process.stderr is not None
     for line in process.stderr:
         if "runs" in line:

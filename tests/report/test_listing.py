@@ -10,7 +10,8 @@ import pytest
 from rich.cells import cell_len
 
 from compilefix.registry import Record, read
-from compilefix.report import interface, listing
+from compilefix.report import listing
+from compilefix.text import strip_ansi
 
 ISSUE = '''"""
 Rolling by a negative shift is applied twice.
@@ -244,7 +245,7 @@ def test_colour_changes_no_character(records: tuple[Record, ...]) -> None:
         colored = listing.explain_text(record, measured=MEASURED, color=True)
         assert "\x1b" not in plain
         assert "\x1b[" in colored
-        stripped = interface.strip_ansi(colored)
+        stripped = strip_ansi(colored)
         assert [line.rstrip() for line in stripped.splitlines()] == plain.splitlines()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import re
 import sys
@@ -16,6 +17,7 @@ from rich.cells import cell_len
 from compilefix.check import CheckReport
 from compilefix.outcome import Did, Verdict
 from compilefix.report import interface, render
+from compilefix.text import strip_ansi
 
 GOLDEN = Path(__file__).parent / "golden"
 WIDTHS = (60, 80, 100, 120, 200)
@@ -75,7 +77,7 @@ def test_colours_only_on_request(reports: dict[str, CheckReport], monkeypatch: p
     monkeypatch.setenv("NO_COLOR", "1")
     colored = render("table", reports["mixed"], color=True)
     assert "\x1b[32m" in colored
-    stripped = interface.strip_ansi(colored)
+    stripped = strip_ansi(colored)
     assert [line.rstrip() for line in stripped.splitlines()] == plain.splitlines()
 
 
@@ -170,6 +172,15 @@ def test_the_summary_line(reports: dict[str, CheckReport]) -> None:
 def test_compilers_are_named_shortly(cxx: str | None, name: str) -> None:
     """Packaging noise goes, name and version stay."""
     assert interface.compiler(cxx) == name
+
+
+def test_a_workaround_that_was_not_tried_is_not_one_that_is_missing(row: Callable[..., CheckReport]) -> None:
+    """A record that has a workaround says `not run` where the check left it out, and not `none`."""
+    report = row(Verdict.REPRODUCES, {"reference": "ok", "inductor": "mismatch"})
+    (result,) = report.results
+    table = render("table", dataclasses.replace(report, results=(dataclasses.replace(result, has_workaround=True),)))
+    assert "· not run" in table
+    assert "– none" not in table
 
 
 @pytest.mark.parametrize(("encoding", "able"), [("utf-8", True), ("ascii", False), ("latin-1", False), ("none", False)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,9 @@ EAGER = Target("eager")
 INDUCTOR = Target("inductor")
 
 
-def check(folder: Path, state: Path, ids: tuple[str, ...] = (), ignore: tuple[str, ...] = (), **options: object) -> CheckReport:
+def check(
+    folder: Path, state: Path, ids: tuple[str, ...] = (), ignore: tuple[str, ...] = (), **options: object
+) -> CheckReport:
     """Run the fixtures of `folder`."""
     records = registry.discover([folder], shipped=False).select(ids, ignore=ignore)
     return runner.check(
@@ -39,9 +40,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> CheckReport:
 
 
 @pytest.fixture(scope="module")
-def results(report: CheckReport) -> Iterator[dict[str, Result]]:
+def results(report: CheckReport) -> dict[str, Result]:
     """Return the results by id."""
-    yield {r.id: r for r in report.results}
+    return {r.id: r for r in report.results}
 
 
 def test_a_healthy_program_is_clear_and_every_target_ran(results: dict[str, Result]) -> None:

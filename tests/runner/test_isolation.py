@@ -36,7 +36,7 @@ def outcomes(isolation: str, state: Path, ids: tuple[str, ...], targets: tuple[T
 @pytest.mark.slow
 def test_forked_and_fresh_processes_agree_on_inductor_for_the_whole_registry(tmp_path: Path) -> None:
     """Every record comes to the same outcome on Inductor whether forked from the zygote or run fresh."""
-    quick = tuple(r.id for r in registry.discover(). select(ignore=("symptom:hang",)))
+    quick = tuple(r.id for r in registry.discover().select(ignore=("symptom:hang",)))
     targets = (Target("inductor"),)
     assert outcomes("fork", tmp_path / "f", quick, targets) == outcomes("spawn", tmp_path / "s", quick, targets)
 
