@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from compilefix.errors import RecordError, UsageError
-from compilefix.issue import Affected, Contract, Issue, Known, Symptom
+from compilefix.issue import DEVICES, STAGES, Affected, Contract, Issue, Known, Symptom
 
 FILE_PATTERN = re.compile(r"(gh\d+|local|contract)_[a-z0-9_]+\.py")
 ENTRY_POINTS = ("program", "make")
@@ -98,9 +98,9 @@ class Registry:
         elif key not in _TERMS:
             raise UsageError(f"unknown selector {term!r}; write an id or one of {', '.join(k + ':…' for k in _TERMS)}")
         else:
-            known = {v for r in self.records for v in _TERMS[key](r)}
+            known = _CLOSED.get(key) or {v for r in self.records for v in _TERMS[key](r)}
             if value not in known:
-                raise UsageError(f"no record has {term!r}; {key} is one of {', '.join(sorted(known))}")
+                raise UsageError(f"nothing is {term!r}; {key} is one of {', '.join(sorted(known))}")
 
 
 _TERMS: dict[str, Any] = {
@@ -110,6 +110,14 @@ _TERMS: dict[str, Any] = {
     "device": lambda r: r.known.devices,
     "record": lambda r: (r.kind,),
 }
+
+_CLOSED: dict[str, tuple[str, ...]] = {
+    "stage": STAGES,
+    "symptom": tuple(s.value for s in Symptom),
+    "device": DEVICES,
+    "record": ("issue", "contract"),
+}
+"""Values that exist whether or not a record has them."""
 
 
 def _matches(record: Record, term: str) -> bool:

@@ -69,7 +69,7 @@ def test_the_exit_code_says_what_was_found(cli: Cli, id: str, fail_on: str, code
         (["check", "gh1"], "unknown id 'gh1'"),
         (["check", "gh198095"], "did you mean gh198094"),
         (["check", "--no-such-option"], "unrecognized arguments: --no-such-option"),
-        (["check", "--select", "symptom:sadness"], "no record has 'symptom:sadness'"),
+        (["check", "--select", "symptom:sadness"], "nothing is 'symptom:sadness'"),
         (["check", "gh198094", "--ignore", "gh198094"], "the selection is empty"),
         (["check", "--target", "inductor:tpu"], "unknown target 'inductor:tpu'"),
         (["check", "--jobs", "0"], "--jobs 0 must be at least 1"),

@@ -200,7 +200,9 @@ class TestExceptions:
         assert (found.what, found.symptom, found.note) == ("exception", symptom, False)
         assert {found.got, found.want} == {"ValueError: bad", "no exception"}
 
-    @pytest.mark.parametrize("message", ["", "index 3 is out of range", "\n\nlater", "a\nb", "at 0x7f00 in /x/y/f.py line 3"])
+    @pytest.mark.parametrize(
+        "message", ["", "index 3 is out of range", "\n\nlater", "a\nb", "at 0x7f00 in /x/y/f.py line 3"]
+    )
     def test_the_same_exception_is_no_difference(self, message: str) -> None:
         """Two equal exceptions, with a message or without, differ in nothing, not even in a note."""
         assert compare(*(observed(error=IndexError(message)) for _ in range(2)), strict=("bitwise",)) == ()

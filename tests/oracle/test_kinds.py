@@ -119,7 +119,12 @@ def test_missing_and_new_entries_are_found() -> None:
 def test_the_order_of_a_dict_counts_and_that_of_a_set_does_not() -> None:
     """A dict's order shows wherever it is iterated."""
     (found,) = differences({"b": 1, "a": 2}, {"a": 2, "b": 1})
-    assert (found.what, found.leaf, found.got, found.want) == ("structure", "result", "order 'b', 'a'", "order 'a', 'b'")
+    assert (found.what, found.leaf, found.got, found.want) == (
+        "structure",
+        "result",
+        "order 'b', 'a'",
+        "order 'a', 'b'",
+    )
     assert differences({"b", "a", "c"}, {"c", "a", "b"}) == ()
 
 

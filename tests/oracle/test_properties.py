@@ -20,7 +20,9 @@ from compilefix.oracle.observation import walk
 from compilefix.outcome import Difference
 from tests.oracle.runs import INF, NAN, observed
 
-quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+quick = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 STRICT = ("strides", "rng", "bitwise")
 FLOATING = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.complex64)
 DTYPES = (*FLOATING, torch.int64, torch.int32, torch.uint8, torch.bool)
@@ -55,7 +57,9 @@ def trees(leaves: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.recursive(
         leaves,
         lambda inner: st.one_of(
-            st.lists(inner, max_size=3), st.lists(inner, max_size=3).map(tuple), st.dictionaries(keys, inner, max_size=3)
+            st.lists(inner, max_size=3),
+            st.lists(inner, max_size=3).map(tuple),
+            st.dictionaries(keys, inner, max_size=3),
         ),
         max_leaves=5,
     )
@@ -65,7 +69,9 @@ TREES = trees(st.one_of(tensors(), SCALARS))
 
 
 @st.composite
-def trees_with(draw: st.DrawFn, dtypes: tuple[torch.dtype, ...] = DTYPES, least: int = 1) -> tuple[Any, str, torch.Tensor]:
+def trees_with(
+    draw: st.DrawFn, dtypes: tuple[torch.dtype, ...] = DTYPES, least: int = 1
+) -> tuple[Any, str, torch.Tensor]:
     """Draw a tree with at least one tensor of `dtypes`; return it with the path of one of them, and that tensor."""
     tree = (draw(TREES), draw(tensors(dtypes, least)), draw(TREES))
     fit = [
@@ -219,7 +225,9 @@ def test_a_wrong_gradient_is_found_and_located(gradient: torch.Tensor, change: s
 
 @quick
 @given(trees_with(), st.data())
-def test_a_wrong_write_to_an_input_is_found_and_located(drawn: tuple[Any, str, torch.Tensor], data: st.DataObject) -> None:
+def test_a_wrong_write_to_an_input_is_found_and_located(
+    drawn: tuple[Any, str, torch.Tensor], data: st.DataObject
+) -> None:
     """An element of an argument that was written on one side only is found at the argument, and only there."""
     tree, path, tensor = drawn
     before = copy.deepcopy(tree)
@@ -296,7 +304,9 @@ class TestOverlaps:
     @quick
     @given(
         st.lists(
-            st.tuples(st.integers(0, 11), st.integers(0, 11), st.sampled_from([-3, -2, -1, 1, 2, 3])), min_size=2, max_size=3
+            st.tuples(st.integers(0, 11), st.integers(0, 11), st.sampled_from([-3, -2, -1, 1, 2, 3])),
+            min_size=2,
+            max_size=3,
         )
     )
     def test_slices_of_numpy_arrays_backwards_too(self, drawn: list[tuple[int, int, int]]) -> None:
