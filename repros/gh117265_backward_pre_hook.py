@@ -21,7 +21,10 @@ ISSUE = Issue(
     ops=("nn.Module.register_full_backward_pre_hook",),
     affected=(Affected(first_seen="2.9.1"),),
     workaround_config={"torch._dynamo.config.skip_nnmodule_hook_guards": False},
-    references=("https://github.com/pytorch/pytorch/issues/117265",),
+    references=(
+        "https://github.com/pytorch/pytorch/issues/117265",
+        "https://github.com/pytorch/pytorch/issues/115750",
+    ),
     related=("gh117758",),
 )
 

@@ -1,7 +1,8 @@
 """
 A forward hook registered after the first compiled call never runs.
 
-Why: Dynamo leaves out the guards on hook dictionaries by default, so the graph traced without the hook is used again.
+Why: to save time on each call Dynamo leaves out the guards on hook dictionaries by default, so the graph traced without
+the hook is used again. The report was closed as fixed in 2024; with default settings the defect remains.
 What to do: register hooks before the first compiled call, or set torch._dynamo.config.skip_nnmodule_hook_guards to
 False before compiling.
 """
@@ -20,7 +21,11 @@ ISSUE = Issue(
     ops=("nn.Module.register_forward_hook",),
     affected=(Affected(first_seen="2.6.0"),),
     workaround_config={"torch._dynamo.config.skip_nnmodule_hook_guards": False},
-    references=("https://github.com/pytorch/pytorch/issues/117758",),
+    references=(
+        "https://github.com/pytorch/pytorch/issues/117758",
+        "https://github.com/pytorch/pytorch/pull/98371",
+        "https://github.com/pytorch/pytorch/pull/138942",
+    ),
     related=("gh117265",),
 )
 

@@ -1,7 +1,7 @@
 """
 index_add takes a source of the wrong rank when compiled and broadcasts it.
 
-Why: the decomposition hands the source to index_put, which broadcasts, and leaves out the shape check.
+Why: the decomposition hands the source to index_put, which broadcasts; of its shape it checks only the size along dim.
 What to do: check the rank before the call; torch._check does so inside the compiled region.
 """
 

@@ -16,7 +16,10 @@ ISSUE = Issue(
     devices=("cpu",),
     ops=("floor_divide",),
     affected=(Affected(first_seen="2.9.1", fixed="2.13.0"),),
-    references=("https://github.com/pytorch/pytorch/issues/143649",),
+    references=(
+        "https://github.com/pytorch/pytorch/issues/143649",
+        "https://github.com/pytorch/pytorch/pull/186021",
+    ),
     related=("gh147206",),
 )
 

@@ -2,7 +2,8 @@
 An integer remainder by zero raises plainly and kills the process when compiled.
 
 Why: the generated C++ divides without looking at the divisor, and the processor traps.
-What to do: upgrade; raises as it should in 2.13.0. On an affected release replace zeros before dividing.
+What to do: upgrade; raises as it should in 2.13.0, which on arm64 was also reported to raise where no divisor is zero
+(issue 191968). On an affected release replace zeros before dividing.
 """
 
 import torch
@@ -16,7 +17,11 @@ ISSUE = Issue(
     devices=("cpu",),
     ops=("remainder",),
     affected=(Affected(first_seen="2.6.0", fixed="2.13.0"),),
-    references=("https://github.com/pytorch/pytorch/issues/147206",),
+    references=(
+        "https://github.com/pytorch/pytorch/issues/147206",
+        "https://github.com/pytorch/pytorch/pull/179923",
+        "https://github.com/pytorch/pytorch/issues/191968",
+    ),
     related=("gh143649",),
 )
 

@@ -1,8 +1,9 @@
 """
 An exhausted reversed() iterator does not raise StopIteration in compiled code.
 
-Why: Dynamo's model of the iterator could be walked through again after list() had used it up.
-What to do: upgrade; right in 2.13.0. On an affected release pass a default: next(iterator, None).
+Why: Dynamo modelled the result of reversed() as a tuple, which keeps no position: using it up changed nothing, and
+next() still found an item.
+What to do: upgrade; right in 2.13.0. On an affected release count the items instead of waiting for StopIteration.
 """
 
 import torch

@@ -1,7 +1,8 @@
 """
 An in-place operation on an overlapping unfold view is refused when compiled.
 
-Why: functionalisation cannot express a write through a view whose elements share memory and raises instead.
+Why: functionalisation bans a write through a view whose elements share memory, since its result is not well defined;
+plain PyTorch finds only the simple cases of such an overlap and lets this one pass.
 What to do: apply the operation to the base before unfolding, or to a clone of the view.
 """
 
@@ -16,8 +17,11 @@ ISSUE = Issue(
     devices=("cpu", "cuda"),
     ops=("Tensor.unfold",),
     affected=(Affected(first_seen="2.13.0"),),
-    references=("https://github.com/pytorch/pytorch/issues/165409",),
-    matches=(r"[Uu]nsupported operation.*single memory location",),
+    references=(
+        "https://github.com/pytorch/pytorch/issues/165409",
+        "https://github.com/pytorch/pytorch/issues/98143",
+    ),
+    matches=(r"tensor being mutated that has internal overlap",),
 )
 
 

@@ -2,7 +2,7 @@
 The gradient of slice_scatter(...).sum(dim) is zero where it should be one.
 
 Why: the incoming gradient is expanded, its copy was described with the expanded strides, and Inductor trusted that
-description and wrote all elements of a row into one.
+description and left out the loop over the expanded dimension.
 What to do: upgrade; right in 2.13.0. On an affected release put the pieces together with torch.cat.
 """
 

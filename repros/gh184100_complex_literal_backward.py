@@ -1,8 +1,8 @@
 """
 The backward pass of a complex tensor times a complex literal does not compile.
 
-Why: the conjugate of the literal reaches the lowering of the backward graph as a Python number where a tensor is
-expected.
+Why: the backward graph holds the literal as a plain Python number where Inductor's code generation expects one of its
+own nodes. Not localised further.
 What to do: upgrade; right in 2.13.0. On an affected release hold the literal in a tensor made outside.
 """
 

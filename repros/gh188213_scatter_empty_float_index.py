@@ -3,7 +3,7 @@ scatter with an empty index of floating dtype does not compile.
 
 Why: the plain operator does nothing for an empty index before it looks at the dtype; the lowering checks the dtype
 first.
-What to do: upgrade; right again in 2.14.1. On an affected release give the index an integer dtype.
+What to do: upgrade; right in 2.14.1. On an affected release give the index an integer dtype.
 """
 
 import torch

@@ -2,7 +2,7 @@
 A gradient hook on an intermediate result that crosses a graph break does not work.
 
 Why: the outputs of one compiled graph are siblings to autograd, so the intermediate is no longer on the path from the
-result to the input, and its hook gets None.
+result to the input, and its hook gets None. A fix was proposed; no release measured so far behaves differently.
 What to do: compute the intermediate and what depends on it outside the compiled region, or register the hook before
 the value is used.
 """
@@ -20,7 +20,10 @@ ISSUE = Issue(
     devices=("cpu", "cuda"),
     ops=("Tensor.register_hook",),
     affected=(Affected(first_seen="2.9.1"),),
-    references=("https://github.com/pytorch/pytorch/issues/91468",),
+    references=(
+        "https://github.com/pytorch/pytorch/issues/91468",
+        "https://github.com/pytorch/pytorch/pull/186554",
+    ),
     matches=(r"unsupported operand type\(s\) for \*: 'NoneType'",),
 )
 

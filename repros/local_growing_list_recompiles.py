@@ -2,7 +2,7 @@
 A list argument that grows by one tensor a call compiles the function again every time.
 
 Why: Dynamo guards on the length of a list, and lengths are never made dynamic as tensor sizes are. After
-recompile_limit calls it gives up and runs plainly; with fullgraph=True it raises.
+recompile_limit compiles it gives up and runs plainly; with fullgraph=True it raises.
 What to do: stack the list into one tensor before the call; after one more compile its size is dynamic.
 """
 

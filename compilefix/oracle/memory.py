@@ -50,9 +50,10 @@ def overlaps(*parts: tuple[str, Any]) -> frozenset[tuple[str, str]]:
     Sharing a storage without a common byte does not count: no write through one is seen through the other.
     """
     spans: list[tuple[str, Span]] = []
-    for path, value in parts:
-        for name, leaf in walk(value, path):
-            spans += [(name, span) for span in _spans(leaf)]
+    with torch._C.DisableTorchFunctionSubclass():
+        for path, value in parts:
+            for name, leaf in walk(value, path):
+                spans += [(name, span) for span in _spans(leaf)]
     order = sorted(range(len(spans)), key=lambda i: spans[i][1].start)
     found: set[tuple[str, str]] = set()
     for place, i in enumerate(order):

@@ -176,12 +176,13 @@ def inner_tensors(tensor: torch.Tensor) -> dict[str, torch.Tensor]:
 def flatten(value: Any, path: str) -> dict[str, Leaf]:
     """Copy `value` out: every tensor becomes a `TensorLeaf` that shares no memory with it."""
     leaves: dict[str, Leaf] = {}
-    for name, leaf in walk(value, path):
-        tensor = as_tensor(leaf)
-        if tensor is None:
-            leaves[name] = leaf
-        else:
-            leaves |= _copies(tensor, name, type(leaf).__name__, requires_grad=tensor.requires_grad)
+    with torch._C.DisableTorchFunctionSubclass():
+        for name, leaf in walk(value, path):
+            tensor = as_tensor(leaf)
+            if tensor is None:
+                leaves[name] = leaf
+            else:
+                leaves |= _copies(tensor, name, type(leaf).__name__, requires_grad=tensor.requires_grad)
     return leaves
 
 
@@ -194,15 +195,14 @@ def _copies(tensor: torch.Tensor, path: str, type_name: str, *, requires_grad: b
         return leaves
     strided = tensor.layout is torch.strided
     unusual = tensor.is_quantized or BITS.fullmatch(str(tensor.dtype))
-    with torch._C.DisableTorchFunctionSubclass():
-        leaf = TensorLeaf(
-            value=_value(tensor.detach(), hollow=type_name in HOLLOW),
-            strides=tuple(tensor.stride()) if strided else None,
-            layout=str(tensor.layout).removeprefix("torch."),
-            device=tensor.device.type,
-            requires_grad=requires_grad,
-            type=f"{type_name} of {tensor.dtype}" if unusual else type_name,
-        )
+    leaf = TensorLeaf(
+        value=_value(tensor.detach(), hollow=type_name in HOLLOW),
+        strides=tuple(tensor.stride()) if strided else None,
+        layout=str(tensor.layout).removeprefix("torch."),
+        device=tensor.device.type,
+        requires_grad=requires_grad,
+        type=f"{type_name} of {tensor.dtype}" if unusual else type_name,
+    )
     return {path: leaf}
 
 

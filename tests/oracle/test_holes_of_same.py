@@ -81,7 +81,7 @@ def test_strides_of_dimensions_with_one_entry_do_not_count() -> None:
     """No address depends on the stride of a dimension of size one, or of a tensor with no or one element."""
     assert differences(torch.ones(3, 1), torch.ones(1, 3).t(), strict=("strides",)) == ()
     assert differences(torch.ones(1, 1), torch.ones(2, 2)[:1, :1], strict=("strides",)) == ()
-    assert differences(torch.ones(0, 3), torch.ones(3, 0).t(), strict=("strides",)) == ()
+    assert differences(torch.empty_strided((0, 3), (7, 5)), torch.empty(0, 3), strict=("strides",)) == ()
 
 
 def test_the_sign_of_zero_counts_under_bitwise_only() -> None:

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch.testing._internal.two_tensor import TwoTensor
 
-from compilefix.oracle import compare, flatten, overlaps
+from compilefix.oracle import Observation, compare, flatten, overlaps
 from tests.oracle.runs import defects, differences, observed, t
 
 
@@ -47,6 +47,14 @@ class Thing:
 
 class Renamed(torch.Tensor):
     """A subclass without a dispatch of its own."""
+
+
+class Closed(torch.Tensor):
+    """A subclass that refuses all functions."""
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise NotImplementedError(func)
 
 
 Pair = collections.namedtuple("Pair", "x y")
@@ -215,6 +223,13 @@ class TestTensorSubclasses:
             assert (differences(a, b)[0].what, differences(a, b)[0].leaf) == ("structure", "result")
         assert differences(want, want) == ()
 
+    def test_a_subclass_that_refuses_functions_is_compared(self) -> None:
+        """What a subclass makes of torch's functions does not matter to the comparison."""
+        got, want = (v.as_subclass(Closed) for v in (TWO, ONE))
+        leaves = [Observation(leaves=flatten(value, "r")) for value in (got, want)]
+        assert [(d.what, d.leaf) for d in compare(*leaves)] == [("values", "r")]
+        assert overlaps(("a", got), ("b", TWO), ("c", ONE)) == {("a", "b")}
+
     def test_wrapped_tensors_are_compared_by_attribute(self) -> None:
         """A subclass that wraps tensors is looked into: values, aliases, and whether the whole requires grad."""
         a, b = torch.ones(2), torch.zeros(2)
@@ -236,6 +251,13 @@ class TestTensorSubclasses:
         assert defects(nested(one, other), nested(one, two)) == ["values"]
         assert defects(nested(two, one), nested(one, two)) != []
         assert overlaps(("a", nested(one, two)), ("b", nested(one, two))) == frozenset()
+
+    def test_what_a_nested_tensor_has_cached_does_not_count(self) -> None:
+        """A nested tensor finds out its longest component when asked; that one side was asked is no difference."""
+        asked, other = (torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged) for _ in "ab")
+        other = torch.nested.nested_tensor_from_jagged(other.values(), other.offsets())
+        asked = torch.nested.nested_tensor_from_jagged(asked.values(), asked.offsets(), min_seqlen=2, max_seqlen=3)
+        assert differences(asked, other) == ()
 
     def test_a_fake_tensor_that_got_out_is_found(self) -> None:
         """A tensor of the compiler without data in the result is a defect, and no crash of the oracle."""

@@ -327,6 +327,16 @@ class TestOverlaps:
         assert overlaps(("r", (x.view(-1)[::2], x.view(-1)[1::2]))) == frozenset()
         assert overlaps(("r", list(x.unbind(1)))) == frozenset()
 
+    def test_a_gap_of_one_byte_is_a_gap(self) -> None:
+        """Even and odd bytes have none in common; misaligned elements of other storages have."""
+        x = torch.zeros(8, dtype=torch.uint8)
+        assert overlaps(("even", x[::2]), ("odd", x[1::2])) == frozenset()
+        buffer = bytearray(32)
+        words = torch.frombuffer(buffer, dtype=torch.int32)[::2]
+        for offset, shares in ((4, False), (5, True), (6, True), (8, True), (12, False)):
+            other = torch.frombuffer(buffer, dtype=torch.int32, count=1, offset=offset)
+            assert bool(overlaps(("words", words), ("other", other))) == shares
+
     def test_expanded_tensors_are_as_large_as_their_memory(self) -> None:
         """A stride of zero repeats one place: an expanded scalar overlaps that place and no other."""
         x = torch.zeros(3)
