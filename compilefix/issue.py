@@ -44,7 +44,8 @@ class Affected:
     One range of torch releases.
 
     A bound that nobody confirmed stays unset. `introduced` unset means that the start is unknown: versions from
-    `first_seen` on are affected, earlier ones unknown. `fixed` and `last_affected` both unset means still open.
+    `first_seen` on are affected, earlier ones unknown. `fixed` and `last_affected` both unset means still open. With
+    `last_seen`, what lies between it and `fixed` is unknown as well.
     """
 
     introduced: str | None = None
@@ -56,6 +57,9 @@ class Affected:
     fixed: str | None = None
     """First release without the defect (exclusive end). Its pre-releases count as affected."""
 
+    last_seen: str | None = None
+    """Latest release on which the defect was reported or measured, where `fixed` is merely the first one found good."""
+
     last_affected: str | None = None
     """Last affected release (inclusive end)."""
 
@@ -66,8 +70,10 @@ class Affected:
             raise ValueError("a range has introduced= or first_seen=, not both")
         if all(v is None for v in (self.introduced, self.first_seen, self.fixed, self.last_affected)):
             raise ValueError("a range without any bound says nothing; write affected=() when it is unknown")
-        for name in ("introduced", "first_seen", "fixed", "last_affected"):
+        for name in ("introduced", "first_seen", "last_seen", "fixed", "last_affected"):
             _release(name, getattr(self, name))
+        if self.last_seen is not None and (self.fixed is None or Version(self.last_seen) >= Version(self.fixed)):
+            raise ValueError("last_seen= goes with a later fixed=")
         start = self.introduced or self.first_seen
         end = self.fixed or self.last_affected
         if start is not None and end is not None:
@@ -87,6 +93,8 @@ class Affected:
             return Expectation.UNAFFECTED
         if self.last_affected is not None and public > Version(self.last_affected):
             return Expectation.UNAFFECTED
+        if self.last_seen is not None and base > Version(self.last_seen):
+            return Expectation.UNKNOWN
         if self.introduced is not None:
             return Expectation.AFFECTED if base >= Version(self.introduced) else Expectation.UNAFFECTED
         if self.first_seen is not None and base >= Version(self.first_seen):
@@ -103,6 +111,8 @@ class Affected:
             start = f"seen from {self.first_seen} (earlier: unknown)"
         else:
             start = "from an unknown release"
+        if self.last_seen is not None:
+            return f"{start} to {self.last_seen}, good in {self.fixed} (between: unknown)"
         if self.fixed is not None:
             return f"{start}, fixed in {self.fixed}"
         if self.last_affected is not None:

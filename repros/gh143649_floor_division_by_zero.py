@@ -15,7 +15,7 @@ ISSUE = Issue(
     culprit="codegen/floor_divide",
     devices=("cpu",),
     ops=("floor_divide",),
-    affected=(Affected(first_seen="2.9.1", fixed="2.13.0"),),
+    affected=(Affected(first_seen="2.9.1", last_seen="2.9.1", fixed="2.13.0"),),
     references=(
         "https://github.com/pytorch/pytorch/issues/143649",
         "https://github.com/pytorch/pytorch/pull/186021",

@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="codegen/remainder",
     devices=("cpu",),
     ops=("remainder",),
-    affected=(Affected(first_seen="2.6.0", fixed="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.12.1", fixed="2.13.0"),),
     references=(
         "https://github.com/pytorch/pytorch/issues/147206",
         "https://github.com/pytorch/pytorch/pull/179923",

@@ -15,7 +15,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="iterators/reversed",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.6.0", fixed="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.13.0"),),
     references=("https://github.com/pytorch/pytorch/issues/152262",),
 )
 
@@ -26,8 +26,7 @@ def inputs(device: str) -> tuple[torch.Tensor, ...]:
 
 def program(x: torch.Tensor) -> torch.Tensor:
     weights = reversed([0.5, 4.0])
-    for weight in weights:
-        x = x * weight
+    x = x * sum(list(weights))
     try:
         return x * next(weights)
     except StopIteration:

@@ -15,7 +15,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="variables/python_module",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.6.0", fixed="2.9.1"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.6.0", fixed="2.9.1"),),
     matches=(r"module 'torch\.nn\.functional' has no attribute",),
     references=("https://github.com/pytorch/pytorch/issues/153605",),
 )

@@ -16,7 +16,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="guards/class_attribute",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.6.0", fixed="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.10.0", fixed="2.13.0"),),
     references=("https://github.com/pytorch/pytorch/issues/176851",),
 )
 

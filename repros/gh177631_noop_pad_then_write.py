@@ -14,7 +14,7 @@ ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
     ops=("nn.functional.pad", "sort"),
-    affected=(Affected(first_seen="2.9.1", fixed="2.13.0"),),
+    affected=(Affected(first_seen="2.9.1", last_seen="2.9.1", fixed="2.13.0"),),
     references=("https://github.com/pytorch/pytorch/issues/177631",),
 )
 

@@ -15,7 +15,7 @@ ISSUE = Issue(
     stage="inductor",
     culprit="codegen/cpp",
     ops=("max",),
-    affected=(Affected(first_seen="2.6.0", fixed="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.13.0"),),
     workaround_config={"torch._inductor.config.cpp.simdlen": 1},
     references=(
         "https://github.com/pytorch/pytorch/issues/178964",

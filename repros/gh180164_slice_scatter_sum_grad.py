@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="meta_registrations/slice_scatter",
     devices=("cpu", "cuda"),
     ops=("slice_scatter",),
-    affected=(Affected(first_seen="2.9.1", fixed="2.13.0"),),
+    affected=(Affected(first_seen="2.9.1", last_seen="2.9.1", fixed="2.13.0"),),
     references=(
         "https://github.com/pytorch/pytorch/issues/180164",
         "https://github.com/pytorch/pytorch/pull/180166",

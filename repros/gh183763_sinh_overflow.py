@@ -15,7 +15,7 @@ ISSUE = Issue(
     stage="inductor",
     culprit="lowerings/sinh",
     ops=("sinh",),
-    affected=(Affected(first_seen="2.6.0", fixed="2.14.1"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.13.0", fixed="2.14.1"),),
     references=(
         "https://github.com/pytorch/pytorch/issues/183763",
         "https://github.com/pytorch/pytorch/pull/184359",

@@ -15,7 +15,7 @@ ISSUE = Issue(
     stage="inductor",
     devices=("cpu", "cuda"),
     ops=("mul",),
-    affected=(Affected(first_seen="2.6.0", fixed="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.13.0"),),
     references=("https://github.com/pytorch/pytorch/issues/184100",),
     matches=(r"'complex' object has no attribute 'get_name'",),
 )

@@ -19,7 +19,7 @@ ISSUE = Issue(
     culprit="codegen/check_bounds",
     devices=("cpu",),
     ops=("Tensor.__getitem__", "arange", "where"),
-    affected=(Affected(first_seen="2.6.0", fixed="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.12.0", fixed="2.13.0"),),
     matches=(r"CppCompileError", r"'tmp\d+' was not declared in this scope"),
     compile={"dynamic": True},
     workaround_config={"torch._inductor.config.assert_indirect_indexing": False},

@@ -17,7 +17,7 @@ ISSUE = Issue(
     culprit="codegen/efficientzerotensor",
     devices=("cpu",),
     ops=("func.jacfwd", "trace", "eye"),
-    affected=(Affected(first_seen="2.6.0", fixed="2.14.1"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.13.0", fixed="2.14.1"),),
     references=("https://github.com/pytorch/pytorch/issues/190856",),
     related=("gh197067",),
 )

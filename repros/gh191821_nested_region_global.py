@@ -18,7 +18,7 @@ ISSUE = Issue(
     culprit="higher_order_ops/invoke_subgraph",
     devices=("cpu", "cuda"),
     ops=("compiler.nested_compile_region",),
-    affected=(Affected(first_seen="2.13.0", fixed="2.14.1"),),
+    affected=(Affected(first_seen="2.13.0", last_seen="2.13.0", fixed="2.14.1"),),
     references=(
         "https://github.com/pytorch/pytorch/issues/191821",
         "https://github.com/pytorch/pytorch/pull/192006",

@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="functorch/autograd_function",
     devices=("cpu", "cuda"),
     ops=("func.grad", "autograd.Function"),
-    affected=(Affected(first_seen="2.6.0", fixed="2.15.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.14.1", fixed="2.15.0"),),
     references=("https://github.com/pytorch/pytorch/issues/193279",),
 )
 

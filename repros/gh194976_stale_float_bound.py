@@ -18,7 +18,7 @@ ISSUE = Issue(
     stage="inductor",
     culprit="caches/autograd_cache",
     ops=("clamp",),
-    affected=(Affected(first_seen="2.8.0", fixed="2.15.0"),),
+    affected=(Affected(first_seen="2.8.0", last_seen="2.14.1", fixed="2.15.0"),),
     config={
         "torch._inductor.config.fx_graph_cache": True,
         "torch._functorch.config.enable_autograd_cache": True,

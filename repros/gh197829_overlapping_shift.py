@@ -15,7 +15,7 @@ ISSUE = Issue(
     stage="inductor",
     culprit="post_grad_passes/remove_noop_ops",
     ops=("clone", "slice_scatter"),
-    affected=(Affected(first_seen="2.6.0", fixed="2.15.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.14.1", fixed="2.15.0"),),
     references=(
         "https://github.com/pytorch/pytorch/issues/197829",
         "https://github.com/pytorch/pytorch/pull/198010",

@@ -61,7 +61,7 @@ def overlaps(*parts: tuple[str, Any]) -> frozenset[tuple[str, str]]:
             if spans[j][1].start >= spans[i][1].end:
                 break
             pair = (spans[min(i, j)][0], spans[max(i, j)][0])
-            if pair not in found and _share_memory(spans[i][1], spans[j][1]):
+            if pair[0] != pair[1] and pair not in found and _share_memory(spans[i][1], spans[j][1]):
                 found.add(pair)
     return frozenset(found)
 
