@@ -154,6 +154,9 @@ class Program:
     workaround_config: dict[str, object] = field(default_factory=dict)
     """Settings that avoid the defect: full dotted name to value."""
 
+    limit: float | None = None
+    """Seconds after which this program is a hang, where that is less than the check's own limit."""
+
     random: bool = False
     """Each backend draws its own random numbers: only what ``drive`` returns is compared, not each call's result."""
 

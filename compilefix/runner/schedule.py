@@ -16,7 +16,7 @@ from packaging.version import Version
 
 from compilefix.environment import Environment
 from compilefix.errors import HarnessError
-from compilefix.issue import STAGES
+from compilefix.issue import STAGES, Symptom
 from compilefix.outcome import REFERENCE, Did, Outcome, Result, Target, judge
 from compilefix.registry import Record
 from compilefix.runner.process import Launcher, execute
@@ -95,7 +95,7 @@ class Check:
         self._watch = watch
         self._cancelled = cancelled or threading.Event()
         self._root = Path(tempfile.mkdtemp(prefix="compilefix-"))
-        self._heap: list[tuple[int, int, int, _Job, Step]] = []
+        self._heap: list[tuple[bool, int, int, int, _Job, Step]] = []
         self._order = count()
         self._jobs = [
             _Job(i, r, targets_for(r, launcher.environment, options), self._root / str(i))
@@ -151,7 +151,7 @@ class Check:
         put_back = []
         while self._heap and len(running) < self._options.jobs:
             entry = heapq.heappop(self._heap)
-            job, (target, mode) = entry[3], entry[4]
+            job, (target, mode) = entry[4], entry[5]
             if target.device == "cuda" and busy:
                 put_back.append(entry)
                 continue
@@ -163,7 +163,8 @@ class Check:
 
     def _push(self, job: _Job, target: Target, mode: Mode) -> None:
         job.pending += 1
-        heapq.heappush(self._heap, (job.index, target.rank, next(self._order), job, (target, mode)))
+        late = job.record.known.symptom is not Symptom.HANG  # what waits longest begins first
+        heapq.heappush(self._heap, (late, job.index, target.rank, next(self._order), job, (target, mode)))
 
     def _begin(self, job: _Job) -> None:
         for target in job.targets:
@@ -212,7 +213,7 @@ class Check:
             memory=self._options.memory,
         )
         try:
-            return execute(self._launcher, request, self._options.timeout, self._cancelled)
+            return execute(self._launcher, request, _limit(job.record, self._options), self._cancelled)
         except HarnessError:
             self.cancel()
             raise
@@ -243,6 +244,10 @@ class Check:
             outcomes=ordered,
             workarounds={t: job.workarounds[t] for t in job.targets if t in job.workarounds},
         )
+
+
+def _limit(record: Record, options: Options) -> float:
+    return min(options.timeout, record.known.limit or options.timeout)
 
 
 def _device_folder(folder: Path, device: str) -> Path:
