@@ -80,6 +80,8 @@ class Affected:
             empty = Version(start) >= Version(end) if self.fixed else Version(start) > Version(end)
             if empty:
                 raise ValueError(f"the range from {start} to {end} is empty")
+        if start is not None and self.last_seen is not None and Version(start) > Version(self.last_seen):
+            raise ValueError(f"last_seen={self.last_seen!r} is before the range begins, which is {start}")
 
     def expectation(self, version: Version) -> Expectation:
         """
@@ -93,13 +95,13 @@ class Affected:
             return Expectation.UNAFFECTED
         if self.last_affected is not None and public > Version(self.last_affected):
             return Expectation.UNAFFECTED
-        if self.last_seen is not None and base > Version(self.last_seen):
+        if self.last_seen is not None and public > Version(self.last_seen):
             return Expectation.UNKNOWN
         if self.introduced is not None:
             return Expectation.AFFECTED if base >= Version(self.introduced) else Expectation.UNAFFECTED
         if self.first_seen is not None and base >= Version(self.first_seen):
             return Expectation.AFFECTED
-        end = self.fixed or self.last_affected
+        end = self.last_seen or self.fixed or self.last_affected
         if end is not None and base == Version(Version(end).base_version):
             return Expectation.AFFECTED  # the last affected release itself, or a pre-release of the fixing one
         return Expectation.UNKNOWN

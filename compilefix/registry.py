@@ -186,8 +186,8 @@ def read(path: Path) -> Record:
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     except SyntaxError as error:
-        raise RecordError(f"{path}:{error.lineno}: not valid Python: {error.msg}") from None
-    except (OSError, ValueError) as error:
+        raise RecordError(f"{path}:{error.lineno or 1}: not valid Python: {error.msg}") from None
+    except (OSError, ValueError, RecursionError) as error:
         raise RecordError(f"{path}:1: cannot be read: {error}") from None
     title, why, what_to_do = _docstring(path, tree)
     node, line = _record_node(path, tree)
@@ -248,5 +248,7 @@ def _evaluate(path: Path, node: ast.expr) -> Any:
         return tuple(_evaluate(path, element) for element in node.elts)
     try:
         return ast.literal_eval(node)
+    except (TypeError, RecursionError) as error:
+        raise RecordError(f"{path}:{node.lineno}: not a literal: {error}") from None
     except ValueError:
         raise RecordError(f"{path}:{node.lineno}: a record holds literals only, not {ast.unparse(node)!r}") from None

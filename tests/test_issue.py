@@ -36,6 +36,10 @@ RANGES = [
     (Affected(first_seen="2.1", last_affected="2.5.1"), "?" + "+++" + "---" + "---"),
     (Affected(first_seen="2.1"), "?" + "+++" + "+++" + "+++"),
     (Affected(first_seen="2.6.0"), "?" + "???" + "+++" + "+++"),
+    (Affected(introduced="2.1", last_seen="2.5.1", fixed="2.6"), "-" + "+++" + "???" + "---"),
+    (Affected(first_seen="2.1", last_seen="2.1", fixed="2.6"), "?" + "++?" + "???" + "---"),
+    (Affected(first_seen="2.1", last_seen="2.6.0.dev20241101", fixed="2.6"), "?" + "+++" + "+??" + "---"),
+    (Affected(last_seen="2.5.1", fixed="2.6"), "?" + "??+" + "???" + "---"),
     (Affected(fixed="2.6"), "?" + "???" + "+++" + "---"),
     (Affected(last_affected="2.5.1"), "?" + "??+" + "---" + "---"),
     (Affected(introduced="2.1", fixed="2.6.0rc1"), "-" + "+++" + "++-" + "---"),
@@ -82,6 +86,8 @@ def spans(draw: st.DrawFn) -> Affected:
     assume(lower or upper)
     assume(not (lower and upper == "fixed" and start == end))
     fields = {name: value for name, value in ((lower, start), (upper, end)) if name is not None}
+    if upper == "fixed" and start != end and draw(st.booleans()):
+        fields["last_seen"] = start
     return Affected(**fields)
 
 
@@ -104,19 +110,21 @@ def test_from_the_fix_on_unaffected_and_before_it_never(span: Affected, version:
 
 
 @given(spans(), st.lists(RUNNING, min_size=2, max_size=5))
-def test_answers_change_at_most_twice_along_the_releases(span: Affected, versions: list[Version]) -> None:
-    """Along rising releases a range says: before (unaffected or unknown), affected, unaffected; and never goes back."""
+def test_answers_follow_one_pattern_along_the_releases(span: Affected, versions: list[Version]) -> None:
+    """Along rising releases a range says: before, affected, perhaps unknown again, unaffected; and never goes back."""
     finals = sorted({Version(v.base_version) for v in versions})
     answers = [span.expectation(v) for v in finals]
     steps = [answer for i, answer in enumerate(answers) if i == 0 or answers[i - 1] is not answer]
-    assert len(steps) == len(set(steps)) or steps in ([UNAFFECTED, AFFECTED, UNAFFECTED],)
-    if AFFECTED in steps:
-        assert steps[steps.index(AFFECTED) + 1 :] in ([], [UNAFFECTED])
+    before = [[], [UNKNOWN], [UNAFFECTED]]
+    after = [[], [UNAFFECTED], [UNKNOWN], [UNKNOWN, UNAFFECTED]]
+    assert steps in [[*b, *a, *c] for b in before for a in ([AFFECTED], []) for c in after]
+    if span.last_seen is None and AFFECTED in steps:
+        assert UNKNOWN not in steps[steps.index(AFFECTED) :]
 
 
 @given(spans())
 def test_both_ends_of_a_range(span: Affected) -> None:
-    """The first release of a range is affected, so are the last one and every pre-release of the fixing one."""
+    """The first release of a range is affected, so is the last; pre-releases of the fix are where no gap is unknown."""
     for start in (span.introduced, span.first_seen):
         if start is not None:
             assert span.expectation(Version(start)) is AFFECTED
@@ -125,7 +133,9 @@ def test_both_ends_of_a_range(span: Affected) -> None:
         assert span.expectation(Version(span.last_affected)) is AFFECTED
     if span.fixed is not None:
         assert span.expectation(Version(span.fixed)) is UNAFFECTED
-        assert span.expectation(Version(span.fixed + "rc9")) is AFFECTED
+        assert span.expectation(Version(span.fixed + "rc9")) is (AFFECTED if span.last_seen is None else UNKNOWN)
+    if span.last_seen is not None:
+        assert span.expectation(Version(span.last_seen)) is AFFECTED
 
 
 @given(st.lists(spans(), min_size=1, max_size=3), RUNNING)
@@ -171,6 +181,12 @@ def test_records_without_ranges(version: Version) -> None:
         ({"introduced": "2.6", "fixed": "2.6.0"}, "the range from 2.6 to 2.6.0 is empty"),
         ({"introduced": "2.10", "fixed": "2.9"}, "the range from 2.10 to 2.9 is empty"),
         ({"first_seen": "2.6", "last_affected": "2.5.1"}, "the range from 2.6 to 2.5.1 is empty"),
+        ({"first_seen": "2.5", "last_seen": "2.6", "fixed": "2.6"}, "last_seen= goes with a later fixed="),
+        ({"first_seen": "2.5", "last_seen": "2.6"}, "last_seen= goes with a later fixed="),
+        (
+            {"introduced": "2.5", "last_seen": "2.4", "fixed": "2.6"},
+            "last_seen='2.4' is before the range begins, which is 2.5",
+        ),
         ({"introduced": "two"}, "introduced='two' is no version such as '2.6' or '2.5.1'"),
         ({"fixed": ""}, "fixed='' is no version such as '2.6' or '2.5.1'"),
         ({"fixed": 2.6}, "fixed=2.6 must be a string such as '2.6'"),
@@ -198,6 +214,10 @@ def test_a_range_of_one_release_is_none_too_small() -> None:
         (Affected(introduced="2.1", last_affected="2.5.1"), ">= 2.1, last affected 2.5.1"),
         (Affected(first_seen="2.5"), "seen from 2.5 (earlier: unknown), still open"),
         (Affected(fixed="2.6"), "from an unknown release, fixed in 2.6"),
+        (
+            Affected(first_seen="2.5", last_seen="2.9.1", fixed="2.13"),
+            "seen from 2.5 (earlier: unknown) to 2.9.1, good in 2.13 (between: unknown)",
+        ),
     ],
 )
 def test_a_range_reads_as_a_sentence(span: Affected, text: str) -> None:
@@ -273,3 +293,28 @@ def test_a_contract_holds_or_does_not() -> None:
     """Text is neither true nor false."""
     with pytest.raises(ValueError, match="holds='no' must be True or False"):
         Contract(stage="eager", statement="s", holds="no")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ("2.5.1", Expectation.UNKNOWN),
+        ("2.6.0", Expectation.AFFECTED),
+        ("2.9.1+cu128", Expectation.AFFECTED),
+        ("2.10.0", Expectation.UNKNOWN),
+        ("2.13.0rc1", Expectation.UNKNOWN),
+        ("2.13.0", Expectation.UNAFFECTED),
+    ],
+)
+def test_what_lies_between_last_seen_and_fixed_is_unknown(version: str, expected: Expectation) -> None:
+    """Nobody looked at the releases between the last bad and the first good one, and the record says so."""
+    span = Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.13.0")
+    assert span.expectation(Version(version)) is expected
+    assert str(span) == "seen from 2.6.0 (earlier: unknown) to 2.9.1, good in 2.13.0 (between: unknown)"
+
+
+@pytest.mark.parametrize("bounds", [{"fixed": None}, {"fixed": "2.9.1"}, {"fixed": "2.8"}])
+def test_last_seen_needs_a_later_fix(bounds: dict[str, str | None]) -> None:
+    """A last sighting without a good release behind it is a mistake in the record."""
+    with pytest.raises(ValueError, match="last_seen= goes with a later fixed="):
+        Affected(first_seen="2.6.0", last_seen="2.9.1", **bounds)

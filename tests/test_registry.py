@@ -175,7 +175,6 @@ def test_a_broken_record_is_named_with_file_and_line_and_hides_no_other(name: st
     assert "\n" not in str(error)
 
 
-@pytest.mark.xfail(reason="registry.read lets TypeError and RecursionError through and writes line None", strict=True)
 @pytest.mark.parametrize(
     ("text", "message"),
     [

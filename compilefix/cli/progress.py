@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from compilefix.environment import Environment
@@ -11,13 +11,17 @@ from compilefix.outcome import Result
 
 
 class Silent:
-    """Shows nothing."""
+    """Shows nothing; calls `on_started` when the first run is about to begin."""
+
+    def __init__(self, on_started: Callable[[], None] = lambda: None) -> None:
+        self._on_started = on_started
 
     def warming(self) -> None:
         """Show nothing."""
 
     def started(self, environment: Environment, runs: int) -> None:
         """Show nothing."""
+        self._on_started()
 
     def ran(self, event: str, what: str) -> None:
         """Show nothing."""
@@ -29,7 +33,8 @@ class Silent:
 class Plain(Silent):
     """A line now and then, for logs."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, on_started: Callable[[], None]) -> None:
+        super().__init__(on_started)
         self._stream = stream
 
     def warming(self) -> None:
@@ -38,6 +43,7 @@ class Plain(Silent):
 
     def started(self, environment: Environment, runs: int) -> None:
         """Say what is ahead."""
+        super().started(environment, runs)
         print(f"compilefix: torch {environment.torch}, {runs} runs", file=self._stream, flush=True)
 
     def result(self, result: Result) -> None:
@@ -48,7 +54,8 @@ class Plain(Silent):
 class Bar(Silent):
     """A bar with what runs at this moment."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, on_started: Callable[[], None]) -> None:
+        super().__init__(on_started)
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -66,6 +73,7 @@ class Bar(Silent):
 
     def started(self, environment: Environment, runs: int) -> None:
         """Start counting."""
+        super().started(environment, runs)
         self.display.update(self._task, total=runs, description=f"torch {environment.torch}")
 
     def ran(self, event: str, what: str) -> None:
@@ -79,11 +87,11 @@ class Bar(Silent):
 
 
 @contextlib.contextmanager
-def progress(stream: TextIO) -> Iterator[Silent]:
-    """Show progress on `stream`: a bar on a terminal, plain lines elsewhere."""
+def progress(stream: TextIO, on_started: Callable[[], None]) -> Iterator[Silent]:
+    """Show progress on `stream`, a bar on a terminal, plain lines elsewhere; `on_started` marks the first run."""
     if not stream.isatty():
-        yield Plain(stream)
+        yield Plain(stream, on_started)
         return
-    bar = Bar(stream)
+    bar = Bar(stream, on_started)
     with bar.display:
         yield bar

@@ -62,8 +62,8 @@ def run(args: argparse.Namespace) -> int:
         part, parts = options.shard(args.shard)
         records = records[part - 1 :: parts]
     cancelled = threading.Event()
-    with progress(sys.stderr) as watcher:
-        _interruptible(cancelled)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with progress(sys.stderr, lambda: _interruptible(cancelled)) as watcher:
         result = runner.check(
             records,
             watcher=watcher,
@@ -118,7 +118,7 @@ def _targets(args: argparse.Namespace) -> tuple[Target, ...]:
 
 
 def _interruptible(cancelled: threading.Event) -> None:
-    """Make the first SIGINT or SIGTERM end the check with a report, a second one end the process."""
+    """From the first run on, let a SIGINT or SIGTERM end the check with a report, and a second one the process."""
 
     def stop(number: int, frame: object) -> None:
         if cancelled.is_set():

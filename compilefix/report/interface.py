@@ -174,7 +174,8 @@ def because(result: Result) -> str:
             return fine
         case Verdict.UNSUPPORTED | Verdict.UNRESOLVED:
             did = Did(result.verdict.value)
-            return "; ".join(dict.fromkeys(cause(o) for o in result.outcomes.values() if o.did is did and cause(o)))
+            causes = dict.fromkeys(cause(o) for o in result.outcomes.values() if o.did is did and cause(o))
+            return "; ".join(causes) or "no target at the record's stage was run"
 
 
 def compiler(cxx: str | None) -> str:

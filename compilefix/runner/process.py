@@ -30,6 +30,9 @@ TAIL = 4096
 KILL_PATIENCE = 10.0
 """Seconds within which a killed worker must be gone."""
 
+WARMING_PATIENCE = 900.0
+"""Seconds within which the zygote must be ready; a machine's first run compiles C++ headers."""
+
 SPAWN_ALLOWANCE = 60.0
 """Seconds that a fresh process may take to import torch's compiler before its time limit starts to count."""
 
@@ -93,7 +96,12 @@ class ZygoteLauncher:
         self._next = 0
         self.alive = True
         try:
+            ours.settimeout(WARMING_PATIENCE)
             raw = ours.recv(1 << 20)
+            ours.settimeout(None)
+        except TimeoutError:
+            self.close()
+            raise HarnessError(f"torch's compiler was not ready after {WARMING_PATIENCE:g} s") from None
         except BaseException:
             self.close()
             raise

@@ -210,6 +210,22 @@ def test_a_signal_leaves_a_partial_report_and_resume_completes_it(tmp_path: Path
     assert list((tmp_path / "compilefix" / "journal").iterdir()) == []
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_torch_is_loading_ends_at_once(tmp_path: Path, number: signal.Signals) -> None:
+    """Nothing was measured yet: one line, exit 130, and no zygote is left."""
+    process = subprocess.Popen(
+        command("check", "gh198094"), env=environ(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    assert "loading" in process.stderr.readline()
+    time.sleep(0.5)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, "", "compilefix: interrupted\n")
+    left = subprocess.run(["pgrep", "-f", "runner.zygote"], capture_output=True, text=True, check=False).stdout.split()
+    assert not [pid for pid in left if _has_variable(int(pid), f"XDG_STATE_HOME={tmp_path}")]
+
+
 def _has_variable(pid: int, text: str) -> bool:
     try:
         return text.encode() in Path(f"/proc/{pid}/environ").read_bytes()
