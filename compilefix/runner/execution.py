@@ -6,7 +6,6 @@ import contextlib
 import errno
 import importlib
 import importlib.util
-import os
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -104,14 +103,21 @@ def compiler(known: Known, target: Target) -> Compile:
 
 
 def use_private_caches(folder: Path) -> None:
-    """Keep graph caches in `folder`, which shares the compiled C++ objects and nothing else with other checks."""
-    shared = Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
-    folder.mkdir(parents=True, exist_ok=True)
-    for entry in shared.iterdir() if shared.is_dir() else ():
-        link = folder / entry.name
-        if entry.name not in ("fxgraph", "aotautograd") and not link.exists():
-            link.symlink_to(entry)
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(folder)
+    """
+    Keep the graph caches of this process in `folder`; compiled C++ objects stay shared.
+
+    Raises `MissingSettingError` on a torch whose graph caches cannot be told apart from the rest.
+    """
+    for owner, name in (
+        ("torch._inductor.codecache.FxGraphCache", "fxgraph"),
+        ("torch._functorch._aot_autograd.autograd_cache.AOTAutogradCache", "aotautograd"),
+    ):
+        module, _, attribute = owner.rpartition(".")
+        cache = getattr(importlib.import_module(module), attribute, None)
+        if cache is None or not hasattr(cache, "_get_tmp_dir"):
+            raise MissingSettingError(f"this torch has no {owner}")
+        path = str(folder / name)
+        cache._get_tmp_dir = staticmethod(lambda path=path: path)
 
 
 class Recorder:

@@ -1,0 +1,40 @@
+"""
+Convolution, max pooling and a choice between the two get wrong gradients for input, weight and bias.
+
+Why: not localised; the forward result is right and only Inductor's backward is wrong. The report has an interpolation
+in front, which turned out not to matter; without the choice the gradients are right.
+What to do: upgrade; right again in 2.14.1. On an affected release put graph breaks around the pooling.
+"""
+
+import torch
+from torch.nn import functional
+
+from compilefix.issue import Affected, Issue, Symptom
+
+ISSUE = Issue(
+    symptom=Symptom.WRONG_GRADIENT,
+    stage="inductor",
+    devices=("cpu",),
+    ops=("nn.functional.conv2d", "nn.functional.max_pool2d"),
+    affected=(Affected(first_seen="2.13.0", last_seen="2.13.0", fixed="2.14.1"),),
+    references=("https://github.com/pytorch/pytorch/issues/185509",),
+)
+
+
+def inputs(device: str) -> tuple[torch.Tensor, ...]:
+    shapes = ((1, 2, 6, 7), (3, 2, 3, 3), (3,))
+    return tuple(torch.randn(shape, device=device, requires_grad=True) for shape in shapes)
+
+
+def program(image: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    features = functional.conv2d(image, weight, bias, padding=1)
+    pooled = functional.max_pool2d(features, kernel_size=3, stride=1, padding=1)
+    return torch.where(features > 0, features, pooled)
+
+
+def workaround(image: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    features = functional.conv2d(image, weight, bias, padding=1)
+    torch._dynamo.graph_break()
+    pooled = functional.max_pool2d(features, kernel_size=3, stride=1, padding=1)
+    torch._dynamo.graph_break()
+    return torch.where(features > 0, features, pooled)
