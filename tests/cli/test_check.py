@@ -185,7 +185,7 @@ def test_shards_are_disjoint_and_merge_to_the_whole(cli: Cli, tmp_path: Path) ->
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_a_partial_report_and_resume_completes_it(tmp_path: Path, number: signal.Signals) -> None:
     """Interrupted: exit 130, finished rows kept, the rest marked not run, no process left; resume runs the rest."""
-    base = [*ONE, "local-healthy", "local-hangs", "--target", "eager", "--jobs", "1", "--format", "json"]
+    base = [*ONE, "local-healthy", "local-hangs", "--target", "eager", "--jobs", "2", "--format", "json"]
     env = environ(tmp_path)
     process = subprocess.Popen(command(*base), env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None

@@ -18,10 +18,10 @@ from tests.runner.test_schedule import environment
 def test_list_shows_every_record_and_obeys_the_selection(cli: Cli) -> None:
     """All ids are there, and a selection leaves only what matches."""
     ids = [r.id for r in discover().records]
-    assert [r["id"] for r in json.loads(cli("list", "--format", "json").stdout)] == ids
+    assert [r["id"] for r in json.loads(cli("list", "--format", "json").stdout)["records"]] == ids
     table = cli("list").stdout
     assert all(id in table for id in ids)
-    chosen = json.loads(cli("list", "--select", "symptom:wrong-alias", "--format", "json").stdout)
+    chosen = json.loads(cli("list", "--select", "symptom:wrong-alias", "--format", "json").stdout)["records"]
     assert {r["symptom"] for r in chosen} == {"wrong-alias"}
 
 
