@@ -55,19 +55,23 @@ def default_journal() -> Path:
     return Path(platformdirs.user_state_dir("compilefix")) / "journal"
 
 
-def open_launcher(isolation: str, cache: Path) -> tuple[Launcher, tuple[str, ...]]:
-    """
-    Start the launcher and return it with warnings about the cache folder.
-
-    Raises `HarnessError` when torch is not installed or does not import.
-    """
-    launchers: dict[str, type[ZygoteLauncher | SpawnLauncher]] = {"fork": ZygoteLauncher, "spawn": SpawnLauncher}
-    if isolation not in launchers:
-        raise UsageError(f"unknown isolation {isolation!r}; one of {', '.join(launchers)}")
+def require_torch() -> None:
+    """Raise `HarnessError` where no worker could run: no torch, or no POSIX processes."""
     if sys.platform == "win32":
         raise HarnessError("compilefix runs workers on Linux and macOS; on Windows use WSL")
     if installed_torch() is None:
         raise HarnessError("torch is not installed in this Python; install it (pip install torch) and try again")
+
+
+def open_launcher(isolation: str, cache: Path) -> tuple[Launcher, tuple[str, ...]]:
+    """
+    Start the launcher and return it with warnings about the cache folder.
+
+    Raises `HarnessError` when torch does not import.
+    """
+    launchers: dict[str, type[ZygoteLauncher | SpawnLauncher]] = {"fork": ZygoteLauncher, "spawn": SpawnLauncher}
+    if isolation not in launchers:
+        raise UsageError(f"unknown isolation {isolation!r}; one of {', '.join(launchers)}")
     folder, trouble = usable_cache(str(cache))
     shutil.rmtree(Path(folder) / "inductor" / "bisect", ignore_errors=True)  # its state would turn compilation off
     launcher = launchers[isolation](folder)
@@ -99,6 +103,7 @@ def check(
     """
     options = options or Options()
     start = time.monotonic()
+    require_torch()
     watcher.warming()
     launcher, warnings = open_launcher(isolation or default_isolation(), cache or default_cache())
     try:
