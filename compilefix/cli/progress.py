@@ -70,16 +70,21 @@ class Bar(Silent):
         )
         self._task = self.display.add_task("loading torch's compiler (longer on a machine's first run)", total=None)
         self._running: dict[str, None] = {}
+        self._runs = 0
 
     def started(self, environment: Environment, runs: int) -> None:
         """Start counting."""
         super().started(environment, runs)
+        self._runs = runs
         self.display.update(self._task, total=runs, description=f"torch {environment.torch}")
 
     def ran(self, event: str, what: str) -> None:
-        """Show what runs."""
+        """Show what runs; workarounds are runs that nobody could count beforehand."""
         if event == "run":
             self._running[what] = None
+            if what.endswith(" workaround"):
+                self._runs += 1
+                self.display.update(self._task, total=self._runs)
         else:
             self._running.pop(what, None)
             self.display.advance(self._task)

@@ -137,7 +137,7 @@ class Check:
             done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
             for future in done:
                 job, (target, mode) = running.pop(future)
-                self._watch("done", f"{job.record.id} {target}")
+                self._watch("done", _name(job, target, mode))
                 store = job.workarounds if mode is Mode.WORKAROUND else job.outcomes
                 store[target] = future.result()
                 job.pending -= 1
@@ -156,7 +156,7 @@ class Check:
                 put_back.append(entry)
                 continue
             busy = busy or target.device == "cuda"
-            self._watch("run", f"{job.record.id} {target}")
+            self._watch("run", _name(job, target, mode))
             running[pool.submit(self._run, job, target, mode)] = (job, (target, mode))
         for entry in put_back:
             heapq.heappush(self._heap, entry)
@@ -244,6 +244,10 @@ class Check:
             outcomes=ordered,
             workarounds={t: job.workarounds[t] for t in job.targets if t in job.workarounds},
         )
+
+
+def _name(job: _Job, target: Target, mode: Mode) -> str:
+    return f"{job.record.id} {target}" + (" workaround" if mode is Mode.WORKAROUND else "")
 
 
 def _limit(record: Record, options: Options) -> float:

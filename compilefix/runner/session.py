@@ -34,7 +34,7 @@ class Watcher(Protocol):
         """Torch is there and `runs` runs are ahead."""
 
     def ran(self, event: str, what: str) -> None:
-        """`event` is ``run`` or ``done``; `what` names the record and the target."""
+        """`event` is ``run`` or ``done``; `what` names the record, the target, and ``workaround`` where it is one."""
 
     def result(self, result: Result) -> None:
         """One record is complete."""
