@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from compilefix.environment import Environment
@@ -109,10 +109,8 @@ def merge(reports: Iterable[CheckReport]) -> CheckReport:
     first = reports[0].environment
     devices = tuple(dict.fromkeys(d for r in reports for d in r.environment.devices))
     missing = {t: why for t, why in first.missing.items() if all(t in r.environment.missing for r in reports)}
-    fields = {n: getattr(first, n) for n in first.__dataclass_fields__}
-    environment = Environment(**fields | {"devices": devices, "missing": missing})
     return CheckReport(
-        environment=environment,
+        environment=replace(first, devices=devices, missing=missing),
         results=tuple(merged.values()),
         broken=tuple(dict.fromkeys(b for r in reports for b in r.broken)),
         interrupted=any(r.interrupted for r in reports),
@@ -141,9 +139,8 @@ _WORST_OUTCOME_FIRST = (
 
 def _join(a: Result, b: Result) -> Result:
     worse = min(a, b, key=lambda r: _WORST_FIRST.index(r.verdict))
-    fields = {name: getattr(worse, name) for name in Result.__slots__}
     outcomes, workarounds = _worse(a.outcomes, b.outcomes), _worse(a.workarounds, b.workarounds)
-    return Result(**fields | {"outcomes": outcomes, "workarounds": workarounds})
+    return replace(worse, outcomes=outcomes, workarounds=workarounds)
 
 
 def _worse(a: Mapping[Target, Outcome], b: Mapping[Target, Outcome]) -> dict[Target, Outcome]:

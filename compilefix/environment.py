@@ -77,10 +77,7 @@ class Environment:
 
 def installed_torch() -> str | None:
     """Return the version of the installed torch without importing it, or None."""
-    try:
-        return metadata.version("torch")
-    except metadata.PackageNotFoundError:
-        return None
+    return _version("torch")
 
 
 def scrubbed_environ(cache: str) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -94,7 +94,6 @@ class ZygoteLauncher:
         self._lock = threading.Lock()
         self._children: dict[str, _Forked] = {}
         self._next = 0
-        self.alive = True
         try:
             ours.settimeout(WARMING_PATIENCE)
             raw = ours.recv(1 << 20)
@@ -146,7 +145,6 @@ class ZygoteLauncher:
                 with self._lock:
                     child = self._children.pop(packet["exited"])
                 child.ended.put(Ended(packet["status"], packet["cpu"]))
-        self.alive = False
         with self._lock:
             for child in self._children.values():
                 child.ended.put(None)
@@ -225,7 +223,8 @@ class SpawnLauncher:
     def close(self) -> None:
         """Kill all that still runs."""
         for child in self._running:
-            child.kill()
+            if child.runs():  # the number of one that ended may be another process's by now
+                child.kill()
 
 
 class _Spawned:
@@ -239,6 +238,9 @@ class _Spawned:
             return None
         self.kill()  # grandchildren of the group
         return Ended(-code if code < 0 else code << 8)
+
+    def runs(self) -> bool:
+        return self._process.poll() is None
 
     def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shutil
 import sys
 import tempfile
 import threading
@@ -55,8 +56,6 @@ def cxx_trouble() -> str | None:
         compiler = cpp_builder.get_cpp_compiler()
     except Exception as error:  # torch raises InvalidCxxCompiler, and RuntimeError on other releases
         return f"no working C++ compiler ({str(error).strip().splitlines()[0] or type(error).__name__})"
-    import shutil
-
     return None if shutil.which(compiler) else f"no working C++ compiler ({compiler} not found)"
 
 

@@ -7,6 +7,7 @@ import pickle
 import resource
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +29,13 @@ SLIPS = ("NameError", "UnboundLocalError", "AttributeError", "ImportError", "Mod
 
 def main(request: Request, reply: int) -> None:
     """Serve `request` and write the reply to the descriptor `reply`."""
-    os.environ["COMPILEFIX_WORKER"] = "1"
     limit(request.memory)
     start = time.perf_counter()
     outcome = serve(request)
-    seconds = round(time.perf_counter() - start, 4)
-    fields = {name: getattr(outcome, name) for name in Outcome.__slots__} | {"seconds": seconds}
+    outcome = replace(outcome, seconds=round(time.perf_counter() - start, 4))
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    remaining = memoryview(encode_reply(Outcome(**fields)))
+    remaining = memoryview(encode_reply(outcome))
     while remaining:
         remaining = remaining[os.write(reply, remaining) :]
 
@@ -84,6 +83,7 @@ def _reference(request: Request, known: Known) -> Outcome:
     first, second = (execution.observe(execution.load(path), request, None) for _ in range(2))
     if first.raised is not None and (trouble := execution.raised_trouble(first.raised, request.memory)):
         return Outcome(did=Did.UNRESOLVED, reason=trouble[1])
+    error = _error(first)
     unstable = compare(second, first, strict=("strides", "rng", "bitwise"))
     if unstable:
         return Outcome(
@@ -96,12 +96,11 @@ def _reference(request: Request, known: Known) -> Outcome:
         return Outcome(
             did=Did.UNRESOLVED,
             reason=f"the plain program raises {line}; there is nothing to compare with",
-            error=_error(first),
+            error=error,
         )
     precise = None if first.raised is not None else execution.observe_in_float64(path, request)
     with Path(request.exchange, OBSERVATION).open("wb") as file:
         pickle.dump((first, precise), file)
-    error = _error(first)
     reason = "raises, as it should" if error else None
     return Outcome(did=Did.OK, reason=reason, error=error, facts={"float64": precise is not None})
 

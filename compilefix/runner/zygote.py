@@ -2,7 +2,7 @@
 The warmed parent: imports torch once, then forks one child a request.
 
 It speaks over one socket of packets. In: ``run`` (with three descriptors: stdout, stderr, reply) and ``kill``. Out:
-``ready`` with the environment, ``started``, ``exited``. It runs no tensor computation beyond warming on one thread.
+``ready`` with the environment, ``exited``. It runs no tensor computation beyond warming on one thread.
 """
 
 from __future__ import annotations
@@ -96,7 +96,6 @@ class Zygote:
         for descriptor in descriptors:
             os.close(descriptor)
         self.children[pid] = name
-        self.send({"started": name, "pid": pid})
 
     def become_worker(self, parent: int, descriptors: list[int]) -> None:
         """Leave the parent's world: own session, own streams, default signals, death with the parent."""
