@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
 from packaging.version import InvalidVersion, Version
+
+from compilefix.condition import Condition
 
 STAGES = ("eager", "aot_eager", "aot_eager_decomp_partition", "inductor")
 """Backends of ``torch.compile`` in the order in which they add a layer."""
@@ -28,6 +31,10 @@ class Symptom(str, Enum):
     HANG = "hang"
     GRAPH_BREAK = "graph-break"
     RECOMPILE = "recompile"
+
+
+Holds = Callable[[Condition], "bool | None"]
+"""Answers a condition for one machine; None where it cannot be told."""
 
 
 class Expectation(str, Enum):
@@ -63,7 +70,13 @@ class Affected:
     last_affected: str | None = None
     """Last affected release (inclusive end)."""
 
+    where: tuple[str, ...] = ()
+    """Conditions that must all hold besides, such as ``("cudnn>=9.10.2", "cudnn<9.15")``, see `Condition.parse`."""
+
     def __post_init__(self) -> None:
+        _tuple_of(str, "where", self.where)
+        for text in self.where:
+            Condition.parse(text)
         if self.fixed is not None and self.last_affected is not None:
             raise ValueError("a range has fixed= or last_affected=, not both")
         if self.introduced is not None and self.first_seen is not None:
@@ -83,9 +96,23 @@ class Affected:
         if start is not None and self.last_seen is not None and Version(start) > Version(self.last_seen):
             raise ValueError(f"last_seen={self.last_seen!r} is before the range begins, which is {start}")
 
-    def expectation(self, version: Version) -> Expectation:
+    def expectation(self, version: Version, holds: Holds = lambda _: True) -> Expectation:
         """
-        Tell what this range says of `version`.
+        Tell what this range says of `version`, on a machine for which `holds` answers the conditions.
+
+        A condition that is false takes the range away; one that cannot be told (None) makes an affected release
+        unknown.
+        """
+        answers = [holds(Condition.parse(text)) for text in self.where]
+        if any(answer is False for answer in answers):
+            return Expectation.UNAFFECTED
+        expected = self._by_version(version)
+        doubtful = expected is Expectation.AFFECTED and any(answer is None for answer in answers)
+        return Expectation.UNKNOWN if doubtful else expected
+
+    def _by_version(self, version: Version) -> Expectation:
+        """
+        Tell what the range of releases says.
 
         The local part (``+cu124``) is dropped; the lower bound is held against the base version and the upper bound
         against the version itself, so every pre-release of the fixing version counts as affected: the safe side.
@@ -107,6 +134,9 @@ class Affected:
         return Expectation.UNKNOWN
 
     def __str__(self) -> str:
+        return self._range() + (f" (where {' and '.join(self.where)})" if self.where else "")
+
+    def _range(self) -> str:
         if self.introduced is not None:
             start = f">= {self.introduced}"
         elif self.first_seen is not None:
@@ -218,11 +248,11 @@ class Issue(Program):
             except re.error as error:
                 raise ValueError(f"matches has {pattern!r}, no regular expression: {error}") from None
 
-    def expectation(self, version: Version) -> Expectation:
-        """Tell what the record says of `version`; the safe side wins where ranges overlap."""
+    def expectation(self, version: Version, holds: Holds = lambda _: True) -> Expectation:
+        """Tell what the record says of `version` where `holds` answers conditions; the safe side wins on overlap."""
         if self.disputed is not None:
             return Expectation.UNAFFECTED
-        answers = {span.expectation(version) for span in self.affected} or {Expectation.UNKNOWN}
+        answers = {span.expectation(version, holds) for span in self.affected} or {Expectation.UNKNOWN}
         for answer in (Expectation.AFFECTED, Expectation.UNKNOWN):
             if answer in answers:
                 return answer
@@ -254,7 +284,7 @@ class Contract(Program):
         if not isinstance(self.holds, bool):
             raise ValueError(f"holds={self.holds!r} must be True or False")
 
-    def expectation(self, version: Version) -> Expectation:
+    def expectation(self, version: Version, holds: Holds = lambda _: True) -> Expectation:
         """Tell what the record says of `version`: a contract has no version range."""
         return Expectation.UNAFFECTED if self.holds else Expectation.AFFECTED
 
