@@ -1,0 +1,30 @@
+"""
+x
+
+Why: x
+What to do: y
+"""
+
+import torch
+
+from compilefix.issue import Contract, Truth
+
+CONTRACT = Contract(
+    statement="An in-place write to a leaf that requires grad raises.",
+    truth=Truth.HOLDS,
+    ops=("Tensor.mul_",),
+    references=("https://docs.pytorch.org/docs/stable/notes/autograd.html",),
+)
+
+
+def inputs(device: str) -> tuple[torch.Tensor, ...]:
+    return (torch.ones(3, device=device, requires_grad=True),)
+
+
+def program(x: torch.Tensor) -> torch.Tensor:
+    x.mul_(2.0)
+    return x * 1.0
+
+
+def claim(x: torch.Tensor) -> torch.Tensor:
+    raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
