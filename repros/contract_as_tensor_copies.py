@@ -1,8 +1,8 @@
 """
-x
+torch.as_tensor shares memory with an array of the right dtype.
 
-Why: x
-What to do: y
+Why: it copies only where dtype or device must change; else it is torch.from_numpy.
+What to do: torch.tensor(array) always copies.
 """
 
 import torch

@@ -13,7 +13,7 @@ from compilefix.issue import Affected, Contract, Symptom, Truth
 CONTRACT = Contract(
     statement="A tensor returned as .clone() shares no memory with the inputs.",
     truth=Truth.HOLDS,
-    differs=(Affected(first_seen="2.13.0"),),
+    differs=(Affected(first_seen="2.6.0"),),
     symptom=Symptom.WRONG_ALIAS,
     stage="inductor",
     culprit="post_grad_passes/remove_noop_ops",

@@ -14,7 +14,7 @@ from compilefix.issue import Affected, Contract, Symptom, Truth
 CONTRACT = Contract(
     statement="A .clone() keeps its values when the original is written later.",
     truth=Truth.HOLDS,
-    differs=(Affected(first_seen="2.13.0"),),
+    differs=(Affected(first_seen="2.6.0"),),
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
     culprit="post_grad_passes/reinplace_inplaceable_ops",

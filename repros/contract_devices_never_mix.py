@@ -1,8 +1,9 @@
 """
-x
+A CPU tensor of no dimensions mixes with tensors of any device.
 
-Why: x
-What to do: y
+Why: it counts as a number. One element with a dimension does not, and a scalar of another device does not come to the
+CPU. Tested with the meta device.
+What to do: nothing; keep scalars on the CPU, or move everything else.
 """
 
 import torch
@@ -13,7 +14,7 @@ CONTRACT = Contract(
     statement="Tensors on two devices never mix.",
     truth=Truth.DOES_NOT_HOLD,
     ops=("mul",),
-    references=("https://docs.pytorch.org/docs/stable/notes/cuda.html",),
+    references=("https://github.com/pytorch/pytorch/issues/119609", "https://github.com/pytorch/pytorch/pull/20690"),
 )
 
 

@@ -1,9 +1,12 @@
 """
-x
+torch.empty holds whatever lay in memory.
 
-Why: x
-What to do: y
+Why: nothing is written. Fresh pages of the system are zero, which hides the mistake; in deterministic mode torch
+fills them with NaN, and plain and compiled sums are NaN.
+What to do: torch.zeros.
 """
+
+from collections.abc import Callable
 
 import torch
 
@@ -30,7 +33,7 @@ def program(x: torch.Tensor) -> torch.Tensor:
     return total
 
 
-def drive(f, x: torch.Tensor) -> torch.Tensor:
+def drive(f: Callable[..., torch.Tensor], x: torch.Tensor) -> torch.Tensor:
     torch.use_deterministic_algorithms(True)  # fills fresh memory with NaN, so that nobody reads what lay there
     try:
         return f(x)

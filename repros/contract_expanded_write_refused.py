@@ -1,22 +1,27 @@
 """
-x
+add_ through an expanded tensor raises; compiled code adds every element to the one place.
 
-Why: x
-What to do: y
+Why: several elements share a place, so the kernel raises RuntimeError. AOTAutograd makes the write functional and
+sums over the expanded dimension: 1, 2 and 3 give 6.
+What to do: clone before writing: x.expand(3).clone(). Do not rely on the error.
 """
 
 import torch
 
-from compilefix.issue import Contract, Truth
+from compilefix.issue import Affected, Contract, Symptom, Truth
 
 CONTRACT = Contract(
     statement="An in-place write through an expanded tensor raises.",
     truth=Truth.HOLDS,
-    ops=(
-        "Tensor.expand",
-        "Tensor.add_",
+    differs=(Affected(first_seen="2.6.0"),),
+    symptom=Symptom.MISSING_ERROR,
+    stage="aot_eager",
+    ops=("Tensor.expand", "Tensor.add_"),
+    references=(
+        "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.expand.html",
+        "https://github.com/pytorch/pytorch/pull/114538",
     ),
-    references=("https://docs.pytorch.org/docs/stable/generated/torch.Tensor.expand.html",),
+    related=("contract-expanded-fill-refused", "gh183986"),
 )
 
 

@@ -1,8 +1,8 @@
 """
-x
+torch.from_numpy shares memory with the array, compiled or not.
 
-Why: x
-What to do: y
+Why: no copy is made, so an in-place write is seen on both sides.
+What to do: torch.tensor(array) where a copy is wanted.
 """
 
 import torch
@@ -15,6 +15,7 @@ CONTRACT = Contract(
     requires=("numpy",),
     ops=("from_numpy",),
     references=("https://docs.pytorch.org/docs/stable/generated/torch.from_numpy.html",),
+    related=("contract-as-tensor-copies",),
 )
 
 

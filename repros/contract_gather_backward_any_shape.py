@@ -1,9 +1,11 @@
 """
-x
+gather has a backward pass for any index that its forward pass takes.
 
-Why: x
-What to do: y
+Why: the gradient is added up at the places that the index names, whatever its size; rows outside of it get zero.
+What to do: nothing. scatter is the one that is particular about shapes.
 """
+
+from collections.abc import Callable
 
 import torch
 
@@ -14,6 +16,7 @@ CONTRACT = Contract(
     truth=Truth.HOLDS,
     ops=("gather",),
     references=("https://docs.pytorch.org/docs/stable/generated/torch.gather.html",),
+    related=("contract-scatter-backward-any-src",),
 )
 
 
@@ -26,11 +29,10 @@ def program(x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
     return torch.gather(x, 1, index)
 
 
-def drive(f, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+def drive(f: Callable[..., torch.Tensor], x: torch.Tensor, index: torch.Tensor) -> torch.Tensor | None:
     f(x, index).sum().backward()
     return x.grad
 
 
 def claim(x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-    columns = torch.tensor([[1, 1, 0, 1]], device=x.device)
-    return torch.stack([x[0, 1], x[0, 1], x[0, 0], x[0, 1]])[None] + 0 * columns
+    return torch.stack([x[0, 1], x[0, 1], x[0, 0], x[0, 1]])[None]

@@ -1,8 +1,9 @@
 """
-x
+gather's index may be larger than its input along dim only.
 
-Why: x
-What to do: y
+Why: in the other dimensions index names the same row as the output, and there is none beyond the input's size:
+RuntimeError, in compiled code TorchRuntimeError.
+What to do: expand the input first, or index in brackets, which broadcasts.
 """
 
 import torch

@@ -1,8 +1,8 @@
 """
-x
+index_add adds once for every time that an index is named.
 
-Why: x
-What to do: y
+Why: it accumulates. x[index] += source is the one that reads first and writes once.
+What to do: nothing; on CUDA the order of summands is not fixed.
 """
 
 import torch

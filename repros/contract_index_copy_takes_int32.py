@@ -1,19 +1,28 @@
 """
-index_copy, index_fill and take still want int64, although gather, scatter and index_add take int32
+index_copy wants an int64 index; compiled code takes int32 without a word.
 
-Why: each operator checks the dtype of its index on its own.
-What to do: pass index.long().
+Why: every operator checks its index on its own: index_add takes int32, index_copy, index_fill and take refuse it. The
+decomposition of index_copy indexes with brackets, which take int32.
+What to do: pass index.long(). Code that only ever ran compiled raises RuntimeError when it runs plainly.
 """
 
 import torch
 
-from compilefix.issue import Contract, Truth
+from compilefix.issue import Affected, Contract, Symptom, Truth
 
 CONTRACT = Contract(
     statement="index_copy takes an int32 index, as index_add does.",
     truth=Truth.DOES_NOT_HOLD,
+    differs=(Affected(first_seen="2.6.0"),),
+    symptom=Symptom.MISSING_ERROR,
+    stage="aot_eager_decomp_partition",
+    culprit="decomposition/index_copy",
     ops=("index_copy",),
-    references=("https://docs.pytorch.org/docs/stable/generated/torch.Tensor.index_copy_.html",),
+    references=(
+        "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.index_copy_.html",
+        "https://github.com/pytorch/pytorch/pull/142158",
+    ),
+    related=("contract-index-is-int64",),
 )
 
 

@@ -1,10 +1,10 @@
 """
-gather and scatter take int32 indices from 2.8 on; it used to be int64 only
+gather and scatter take an int32 index from torch 2.8 on.
 
-Why: the check of the index dtype was relaxed; the kernels cast int32 to int64, so memory is saved in compiled code
-only.
-What to do: pass int32 where the oldest torch that you support is 2.8, and index.long() elsewhere. int16 and uint8 are
-still refused.
+Why: up to 2.7 the operators refused every index that is not int64. They take int32 now and cast it; int16 and uint8
+are still refused, by compiled code with TorchRuntimeError.
+What to do: pass int32 where the oldest torch you support is 2.8, index.long() elsewhere. index_copy, index_fill, take
+and take_along_dim still want int64.
 """
 
 import torch
@@ -15,10 +15,7 @@ CONTRACT = Contract(
     statement="The index of gather and scatter must be int64.",
     truth=Truth.DOES_NOT_HOLD,
     since="2.8",
-    ops=(
-        "gather",
-        "scatter",
-    ),
+    ops=("gather", "scatter"),
     references=(
         "https://github.com/pytorch/pytorch/pull/173886",
         "https://github.com/pytorch/pytorch/issues/162711",

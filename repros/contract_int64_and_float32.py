@@ -1,8 +1,9 @@
 """
-x
+int64 and float32 give float32.
 
-Why: x
-What to do: y
+Why: a dtype of a higher category wins whatever its width; only within one category the wider wins. 16777217 becomes
+16777216.0 on the way.
+What to do: convert yourself where counts exceed 2**24: counts.double() + weights.
 """
 
 import torch
@@ -13,7 +14,7 @@ CONTRACT = Contract(
     statement="int64 + float32 gives float64.",
     truth=Truth.DOES_NOT_HOLD,
     ops=("add",),
-    references=("https://docs.pytorch.org/docs/stable/tensor_attributes.html",),
+    references=("https://docs.pytorch.org/docs/stable/_sources/tensor_attributes.rst.txt",),
 )
 
 

@@ -1,8 +1,9 @@
 """
-x
+On one CPU thread the last of several equal indices wins, and nothing promises it.
 
-Why: x
-What to do: y
+Why: one thread writes in order, compiled or not. The documentation calls the result arbitrary; with 1,000,000 values
+on two threads x[index] = src kept values of the first half.
+What to do: make indices unique, or reduce: scatter_reduce(..., 'amax'), index_add.
 """
 
 import torch
@@ -12,10 +13,7 @@ from compilefix.issue import Contract, Truth
 CONTRACT = Contract(
     statement="On one CPU thread the last of several equal indices wins.",
     truth=Truth.HOLDS,
-    ops=(
-        "scatter",
-        "Tensor.__setitem__",
-    ),
+    ops=("scatter", "Tensor.__setitem__"),
     references=(
         "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",
         "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html",

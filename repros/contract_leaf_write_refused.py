@@ -1,8 +1,9 @@
 """
-x
+An in-place write to a leaf that requires grad raises.
 
-Why: x
-What to do: y
+Why: autograd would lose the leaf. The plain error is RuntimeError, compiled code raises TorchRuntimeError while it
+traces.
+What to do: write under torch.no_grad(), or compute a new tensor.
 """
 
 import torch
@@ -13,7 +14,8 @@ CONTRACT = Contract(
     statement="An in-place write to a leaf that requires grad raises.",
     truth=Truth.HOLDS,
     ops=("Tensor.mul_",),
-    references=("https://docs.pytorch.org/docs/stable/notes/autograd.html",),
+    references=("https://github.com/pytorch/pytorch/issues/2940",),
+    related=("contract-leaf-write-without-grad",),
 )
 
 

@@ -1,8 +1,8 @@
 """
-x
+Under no_grad a leaf that requires grad may be written, compiled or not.
 
-Why: x
-What to do: y
+Why: nothing is recorded there, which is how optimisers step. What is computed afterwards sees the new values.
+What to do: nothing.
 """
 
 import torch
@@ -12,11 +12,9 @@ from compilefix.issue import Contract, Truth
 CONTRACT = Contract(
     statement="Under no_grad a leaf that requires grad may be written in place.",
     truth=Truth.HOLDS,
-    ops=(
-        "Tensor.mul_",
-        "no_grad",
-    ),
-    references=("https://docs.pytorch.org/docs/stable/notes/autograd.html",),
+    ops=("Tensor.mul_", "no_grad"),
+    references=("https://github.com/pytorch/pytorch/issues/93682",),
+    related=("contract-leaf-write-refused",),
 )
 
 

@@ -1,8 +1,8 @@
 """
-x
+masked_fill keeps its tensor's dtype and truncates the value.
 
-Why: x
-What to do: y
+Why: the value is converted to the tensor's dtype, as in an assignment: 1.5 becomes 1, without a warning.
+What to do: torch.where(mask, 1.5, x), which promotes.
 """
 
 import torch
@@ -27,7 +27,3 @@ def program(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 
 def claim(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     return torch.tensor([1.5, 5.0, 1.5], device=x.device)
-
-
-def workaround(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    return torch.where(mask, 1.5, x)

@@ -1,8 +1,9 @@
 """
-x
+masked_fill refuses a value that its dtype cannot hold.
 
-Why: x
-What to do: y
+Why: a complex value raises RuntimeError for a real tensor, compiled code TorchRuntimeError; a float for an integer
+tensor is truncated.
+What to do: torch.where(mask, value, x), which promotes.
 """
 
 import torch
@@ -14,6 +15,7 @@ CONTRACT = Contract(
     truth=Truth.DOES_NOT_HOLD,
     ops=("Tensor.masked_fill",),
     references=("https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill_.html",),
+    related=("contract-masked-fill-promotes",),
 )
 
 

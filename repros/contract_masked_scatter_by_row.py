@@ -1,8 +1,8 @@
 """
-x
+masked_scatter takes one element of source for every True of the broadcast mask.
 
-Why: x
-What to do: y
+Why: the mask is broadcast to the tensor first, then the True places are filled in order.
+What to do: for one value a row torch.where(mask, values[:, None], x).
 """
 
 import torch

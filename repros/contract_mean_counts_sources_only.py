@@ -1,8 +1,8 @@
 """
-scatter_reduce's mean counts the value that was there, too
+The mean of scatter_reduce counts the value that was there as well.
 
-Why: x
-What to do: y
+Why: include_self is True by default, so the old value is one more summand in the sum and in the count.
+What to do: pass include_self=False. Places that no index names keep their value either way.
 """
 
 import torch

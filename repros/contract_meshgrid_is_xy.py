@@ -1,8 +1,8 @@
 """
-x
+torch.meshgrid is ij-indexed by default.
 
-Why: x
-What to do: y
+Why: numpy.meshgrid starts with the columns, torch.meshgrid with the rows; it warns that this will change.
+What to do: always say indexing='ij' or indexing='xy'.
 """
 
 import torch
@@ -13,10 +13,7 @@ CONTRACT = Contract(
     statement="torch.meshgrid is xy-indexed by default, as numpy.meshgrid is.",
     truth=Truth.DOES_NOT_HOLD,
     ops=("meshgrid",),
-    references=(
-        "https://docs.pytorch.org/docs/stable/generated/torch.meshgrid.html",
-        "https://github.com/pytorch/pytorch/issues/50276",
-    ),
+    references=("https://github.com/pytorch/pytorch/issues/50276",),
 )
 
 

@@ -1,8 +1,8 @@
 """
-In brackets, and in index_fill and take, a negative index counts from the end
+In brackets and in take a negative index tensor counts from the end.
 
-Why: x
-What to do: y
+Why: advanced indexing wraps an index between -size and -1, and so does take, plainly and compiled.
+What to do: nothing here; gather, scatter, index_select, index_add and index_copy do not wrap.
 """
 
 import torch
@@ -12,12 +12,9 @@ from compilefix.issue import Contract, Truth
 CONTRACT = Contract(
     statement="A negative index in brackets counts from the end.",
     truth=Truth.HOLDS,
-    ops=(
-        "Tensor.__getitem__",
-        "Tensor.__setitem__",
-        "take",
-    ),
-    references=("https://docs.pytorch.org/docs/stable/tensor_view.html",),
+    ops=("Tensor.__getitem__", "Tensor.__setitem__", "take"),
+    references=("https://docs.pytorch.org/docs/stable/tensors.html",),
+    related=("contract-negative-index-in-gather", "contract-negative-index-in-index-select", "gh185885", "gh197554"),
 )
 
 

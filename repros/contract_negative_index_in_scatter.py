@@ -1,8 +1,8 @@
 """
-A negative index is out of range for scatter
+scatter raises for a negative index.
 
-Why: x
-What to do: y
+Why: index values must lie between 0 and size - 1. Plain code and Inductor's C++ kernel raise RuntimeError.
+What to do: write index % x.shape[dim].
 """
 
 import torch
@@ -14,6 +14,7 @@ CONTRACT = Contract(
     truth=Truth.DOES_NOT_HOLD,
     ops=("scatter",),
     references=("https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",),
+    related=("contract-negative-index-in-gather",),
 )
 
 

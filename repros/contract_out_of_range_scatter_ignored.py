@@ -1,8 +1,8 @@
 """
-A scatter index outside the input raises
+scatter raises for an index that is out of range.
 
-Why: x
-What to do: y
+Why: the CPU kernel checks every index and raises RuntimeError; so does Inductor's C++ kernel, with its own words.
+What to do: give surplus entries a row of their own: scatter into a tensor that is one longer and drop the last entry.
 """
 
 import torch

@@ -1,8 +1,9 @@
 """
-x
+scatter's backward pass needs a src of the index's shape.
 
-Why: x
-What to do: y
+Why: the gradient of src is gathered with the index, so it has the index's shape and does not fit a larger src. The
+error is RuntimeError; compiled code has BackendCompilerFailed, and it comes when the call is compiled.
+What to do: cut src to the index: src[: index.shape[0], : index.shape[1]].
 """
 
 import torch

@@ -1,8 +1,8 @@
 """
-x
+scatter wants a src of its input's dtype.
 
-Why: x
-What to do: y
+Why: it raises RuntimeError for any other, compiled code TorchRuntimeError while it traces.
+What to do: src.to(x.dtype).
 """
 
 import torch
@@ -14,6 +14,7 @@ CONTRACT = Contract(
     truth=Truth.DOES_NOT_HOLD,
     ops=("scatter",),
     references=("https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",),
+    related=("contract-assignment-casts",),
 )
 
 
@@ -31,7 +32,3 @@ def program(x: torch.Tensor, index: torch.Tensor, src: torch.Tensor) -> torch.Te
 
 def claim(x: torch.Tensor, index: torch.Tensor, src: torch.Tensor) -> torch.Tensor:
     return torch.tensor([2.5, 0.0, 1.5], device=x.device)
-
-
-def workaround(x: torch.Tensor, index: torch.Tensor, src: torch.Tensor) -> torch.Tensor:
-    return torch.scatter(x, 0, index, src.to(x.dtype))

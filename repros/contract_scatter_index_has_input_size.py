@@ -1,8 +1,9 @@
 """
-scatter's index may be smaller than its input
+scatter's index may be smaller than its input.
 
-Why: x
-What to do: y
+Why: each dimension of index other than dim must be at most as large as that of the input, each of index at most as
+large as that of src. What lies outside is left as it is.
+What to do: nothing. For a backward pass through src the two must have one shape.
 """
 
 import torch
@@ -14,6 +15,7 @@ CONTRACT = Contract(
     truth=Truth.DOES_NOT_HOLD,
     ops=("scatter",),
     references=("https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",),
+    related=("contract-scatter-backward-any-src", "contract-gather-index-larger"),
 )
 
 

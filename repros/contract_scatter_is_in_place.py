@@ -1,8 +1,8 @@
 """
-x
+torch.scatter returns a new tensor.
 
-Why: x
-What to do: y
+Why: only the method with the underscore writes into its tensor.
+What to do: use what torch.scatter returns, or write x.scatter_(...).
 """
 
 import torch
@@ -13,10 +13,8 @@ CONTRACT = Contract(
     statement="torch.scatter writes into its input.",
     truth=Truth.DOES_NOT_HOLD,
     ops=("scatter",),
-    references=(
-        "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",
-        "https://docs.pytorch.org/docs/stable/generated/torch.scatter.html",
-    ),
+    references=("https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",),
+    related=("contract-slice-scatter-is-in-place",),
 )
 
 

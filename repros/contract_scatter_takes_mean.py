@@ -1,8 +1,9 @@
 """
-scatter has only the reductions add and multiply
+scatter has the reductions add and multiply only.
 
-Why: x
-What to do: y
+Why: its reduce= is older than scatter_reduce and knows two words; for others it raises RuntimeError, compiled code
+TorchRuntimeError.
+What to do: torch.scatter_reduce(x, dim, index, src, reduce='mean'), and mind include_self.
 """
 
 import torch
@@ -17,6 +18,7 @@ CONTRACT = Contract(
         "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",
         "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_reduce_.html",
     ),
+    related=("contract-mean-counts-sources-only",),
 )
 
 
@@ -34,7 +36,3 @@ def program(x: torch.Tensor, index: torch.Tensor, src: torch.Tensor) -> torch.Te
 
 def claim(x: torch.Tensor, index: torch.Tensor, src: torch.Tensor) -> torch.Tensor:
     return torch.tensor([4.0, 5.0], device=x.device)
-
-
-def workaround(x: torch.Tensor, index: torch.Tensor, src: torch.Tensor) -> torch.Tensor:
-    return torch.scatter_reduce(x, 0, index, src, reduce="mean")

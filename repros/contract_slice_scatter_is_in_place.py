@@ -1,8 +1,8 @@
 """
-x
+slice_scatter returns a tensor of its own.
 
-Why: x
-What to do: y
+Why: it is the functional form of x[start:end] = part: fresh storage, the input stays as it was.
+What to do: use its result, or assign to the slice. Compiled code has defects where the input is written later.
 """
 
 import torch
@@ -14,6 +14,7 @@ CONTRACT = Contract(
     truth=Truth.DOES_NOT_HOLD,
     ops=("slice_scatter",),
     references=("https://docs.pytorch.org/docs/stable/generated/torch.slice_scatter.html",),
+    related=("contract-scatter-is-in-place", "gh198094", "gh195451"),
 )
 
 

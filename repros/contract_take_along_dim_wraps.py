@@ -1,19 +1,25 @@
 """
-x
+take_along_dim counts a negative index from the end; up to 2.9.1 only compiled code did.
 
-Why: x
-What to do: y
+Why: it was plain gather, which raises RuntimeError, while Inductor's gather wrapped. Since then it wraps itself.
+What to do: write indices % x.shape[dim] where releases up to 2.9.1 must work.
 """
 
 import torch
 
-from compilefix.issue import Contract, Truth
+from compilefix.issue import Affected, Contract, Symptom, Truth
 
 CONTRACT = Contract(
     statement="take_along_dim counts a negative index from the end, as NumPy does.",
     truth=Truth.HOLDS,
+    differs=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.13.0"),),
+    symptom=Symptom.MISSING_ERROR,
     ops=("take_along_dim",),
-    references=("https://docs.pytorch.org/docs/stable/generated/torch.take_along_dim.html",),
+    references=(
+        "https://docs.pytorch.org/docs/stable/generated/torch.take_along_dim.html",
+        "https://github.com/pytorch/pytorch/issues/146211",
+    ),
+    related=("contract-negative-index-in-gather",),
 )
 
 

@@ -1,8 +1,8 @@
 """
-x
+torch.Tensor([1, 2]) is a float32 tensor.
 
-Why: x
-What to do: y
+Why: torch.Tensor is the class of the default dtype and converts; torch.tensor looks at the values.
+What to do: torch.tensor([1, 2]).
 """
 
 import torch

@@ -1,8 +1,8 @@
 """
-x
+torch.tensor keeps the float64 of a NumPy array.
 
-Why: x
-What to do: y
+Why: an array brings its dtype along; only Python floats become the default dtype, float32.
+What to do: torch.tensor(array, dtype=torch.float32).
 """
 
 import torch
