@@ -8,7 +8,7 @@ from typing import Any
 
 from compilefix.environment import Environment
 from compilefix.errors import Exit, UsageError
-from compilefix.outcome import Did, Outcome, Result, Target, Verdict
+from compilefix.outcome import PRESENT, Did, Outcome, Result, Target, Verdict
 
 SCHEMA = 1
 FAIL_ON = ("contradiction", "reproduces", "never")
@@ -45,9 +45,9 @@ class CheckReport:
         verdicts = {r.verdict for r in self.results}
         if self.interrupted:
             return Exit.INTERRUPTED
-        if fail_on != "never" and any(v.contradicts for v in verdicts):
+        if fail_on != "never" and any(r.contradicts for r in self.results):
             return Exit.FINDINGS
-        if fail_on == "reproduces" and Verdict.REPRODUCES in verdicts:
+        if fail_on == "reproduces" and verdicts & set(PRESENT):
             return Exit.FINDINGS
         if self.broken:
             return Exit.HARNESS
@@ -121,13 +121,8 @@ def merge(reports: Iterable[CheckReport]) -> CheckReport:
 
 
 _WORST_FIRST = (
-    Verdict.REGRESSED,
-    Verdict.DIFFERENT,
-    Verdict.REPRODUCES,
-    Verdict.FIXED_EARLY,
-    Verdict.UNRESOLVED,
-    Verdict.CLEAR,
-    Verdict.UNSUPPORTED,
+    *(Verdict.REGRESSED, Verdict.DIFFERENT, Verdict.REPRODUCES, Verdict.DIFFER, Verdict.FIXED_EARLY),
+    *(Verdict.UNRESOLVED, Verdict.DOES_NOT_HOLD, Verdict.HOLDS, Verdict.CLEAR, Verdict.UNSUPPORTED),
 )
 
 
@@ -138,9 +133,16 @@ _WORST_OUTCOME_FIRST = (
 
 
 def _join(a: Result, b: Result) -> Result:
-    worse = min(a, b, key=lambda r: _WORST_FIRST.index(r.verdict))
+    worse = min(a, b, key=_badness)
     outcomes, workarounds = _worse(a.outcomes, b.outcomes), _worse(a.workarounds, b.workarounds)
     return replace(worse, outcomes=outcomes, workarounds=workarounds)
+
+
+def _badness(result: Result) -> tuple[bool, bool, int]:
+    """Sort a contract's seen difference first, then what contradicts its record: no fixed order of words tells that."""
+    contract = result.record == "contract"
+    differ, against = result.verdict is Verdict.DIFFER, contract and result.contradicts
+    return not differ, not against, _WORST_FIRST.index(result.verdict)
 
 
 def _worse(a: Mapping[Target, Outcome], b: Mapping[Target, Outcome]) -> dict[Target, Outcome]:

@@ -43,6 +43,7 @@ class Environment:
     cuda: str | None
     """CUDA version that this torch was built for."""
 
+    numpy: str | None = None
     devices: tuple[str, ...] = ("cpu",)
     threads: int = 1
     """Intra-op threads of a worker."""
@@ -68,6 +69,8 @@ class Environment:
     def features(self) -> frozenset[str]:
         """Words that a record's ``requires`` may use."""
         words = {self.system.lower(), self.machine, *self.devices}
+        if self.numpy:
+            words.add("numpy")
         if self.isa:
             words.add(self.isa)
             if self.isa.startswith("avx512"):
@@ -126,6 +129,7 @@ def detect(*, missing: Mapping[str, str], scrubbed: tuple[str, ...] = ()) -> Env
         isa=None if "inductor:cpu" in missing else _isa(),
         cxx=_cxx(),
         triton=_version("triton"),
+        numpy=_version("numpy"),
         cuda=torch.version.cuda,
         devices=devices,
         threads=torch.get_num_threads(),

@@ -21,7 +21,7 @@ ALLOWED = {
     "outcome": {"issue", "environment", *GROUND},
     "oracle": {"outcome", "issue", *GROUND},
     "check": {"outcome", "environment", *GROUND},
-    "measured": {"check", "registry", "", *GROUND},
+    "measured": {"check", "issue", "registry", "", *GROUND},
     "config": GROUND,
     "runner": {"check", "environment", "issue", "oracle", "outcome", "registry", "", *GROUND},
     "report": {"check", "environment", "issue", "outcome", "registry", *GROUND},

@@ -40,6 +40,9 @@ _SYMBOLS = {
 _NOT_RUN = ("·", ".", "dim")
 _VERDICTS = {
     Verdict.REPRODUCES: ("●", "*", "yellow"),
+    Verdict.DIFFER: ("≠", "#", "yellow"),
+    Verdict.DOES_NOT_HOLD: ("○", "o", "cyan"),
+    Verdict.HOLDS: ("✔", "+", "green"),
     Verdict.CLEAR: ("✔", "+", "green"),
     Verdict.UNSUPPORTED: ("–", "-", "dim"),
     Verdict.UNRESOLVED: ("?", "?", "magenta"),
@@ -217,7 +220,7 @@ class Matrix:
 
     def rows(self, result: Result) -> list[Row]:
         """Return one row of cells for each ladder of `result`."""
-        shape = _VERDICTS.get(result.verdict, _CONTRADICTION)
+        shape = _CONTRADICTION if result.contradicts else _VERDICTS[result.verdict]
         verdict = (f" {self.page.symbol(shape)} {result.verdict.value}", shape[2])
         on = [("", "")] * self.labelled
         middle = [("", "")] * (self.density == "first bad")
@@ -259,7 +262,7 @@ def render(report: CheckReport, *, width: int | None, color: bool) -> str:
         matrix = Matrix(page, report)
         matrix.layout.head()
         for result in report.results:
-            matrix.layout.add(result.id, result.title, matrix.rows(result))
+            matrix.layout.add(result.id, result.label, matrix.rows(result))
         page.line()
         _legend(page, matrix)
     for title, style, lines in sections(report):

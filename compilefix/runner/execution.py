@@ -222,6 +222,8 @@ def _to_float64(value: Any) -> Any:
 
 
 def _entry(module: ModuleType, mode: Mode, device: str) -> Any:
+    if mode is Mode.CLAIM:
+        return module.claim
     if mode is Mode.WORKAROUND:
         if hasattr(module, "make_workaround"):
             return module.make_workaround(device)

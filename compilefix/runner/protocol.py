@@ -18,6 +18,8 @@ class Mode(str, Enum):
 
     PROGRAM = "program"
     WORKAROUND = "workaround"
+    CLAIM = "claim"
+    """What a contract's statement says that the program does; run plainly, by the worker of the reference."""
 
 
 @dataclass(frozen=True, kw_only=True)

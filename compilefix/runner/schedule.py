@@ -16,7 +16,7 @@ from packaging.version import Version
 
 from compilefix.environment import Environment
 from compilefix.errors import HarnessError
-from compilefix.issue import STAGES, Symptom
+from compilefix.issue import STAGES, Contract, Symptom
 from compilefix.outcome import REFERENCE, Did, Outcome, Result, Target, judge
 from compilefix.registry import Record
 from compilefix.runner.process import Launcher, execute
@@ -233,10 +233,13 @@ class Check:
         record = job.record
         version = Version(self._launcher.environment.torch)
         ordered = {t: job.outcomes[t] for t in job.targets if t in job.outcomes}
+        contract = record.known if isinstance(record.known, Contract) else None
         return Result(
             id=record.id,
             title=record.title,
             record=record.kind,
+            statement=contract.statement if contract is not None else None,
+            truth=contract.expected(version) if contract is not None else None,
             has_workaround=record.has_workaround,
             symptom=record.known.symptom,
             verdict=judge(record.known, version, ordered),

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compilefix.issue import Known, Symptom
+from compilefix.issue import Contract, Known, Symptom
 from compilefix.outcome import Did, Difference, Outcome
 from compilefix.runner.protocol import Mode, Request, encode_reply
 from compilefix.text import first_line
@@ -91,18 +91,52 @@ def _reference(request: Request, known: Known) -> Outcome:
             reason=f"not deterministic: two plain runs differ in {unstable[0].what} of {unstable[0].leaf}",
             differences=unstable,
         )
-    if first.raised is not None and (known.symptom not in RAISING_REFERENCE or first.raised.type in SLIPS):
-        line = f"{first.raised.type}: {first_line(first.raised.message)}"
+    may_raise = isinstance(known, Contract) or known.symptom in RAISING_REFERENCE
+    if first.raised is not None and (not may_raise or first.raised.type in SLIPS):
         return Outcome(
             did=Did.UNRESOLVED,
-            reason=f"the plain program raises {line}; there is nothing to compare with",
+            reason=f"the plain program raises {_line(first)}; there is nothing to compare with",
             error=error,
         )
     precise = None if first.raised is not None else execution.observe_in_float64(path, request)
+    facts: dict[str, Any] = {"float64": precise is not None}
+    if isinstance(known, Contract):
+        claim = _claim(request, known, first)
+        if isinstance(claim, Outcome):
+            return claim
+        facts |= claim
     with Path(request.exchange, OBSERVATION).open("wb") as file:
         pickle.dump((first, precise), file)
     reason = "raises, as it should" if error else None
-    return Outcome(did=Did.OK, reason=reason, error=error, facts={"float64": precise is not None})
+    return Outcome(did=Did.OK, reason=reason, error=error, facts=facts)
+
+
+def _claim(request: Request, known: Contract, plain: Any) -> dict[str, Any] | Outcome:
+    """
+    Hold what the statement says against what the plain program did.
+
+    Returns the facts ``claim`` and, where the statement is wrong, ``against``; an outcome where the claim is of no use.
+    """
+    from compilefix.oracle import compare
+    from compilefix.runner import execution
+
+    asked = replace(request, mode=Mode.CLAIM)
+    told, again = (execution.observe(execution.load(Path(request.repro)), asked, None) for _ in range(2))
+    if told.raised is not None and (trouble := execution.raised_trouble(told.raised, request.memory)):
+        return Outcome(did=Did.UNRESOLVED, reason=f"the claim: {trouble[1]}")
+    if told.raised is not None and told.raised.type in SLIPS:
+        return Outcome(did=Did.UNRESOLVED, reason=f"the claim is broken: {_line(told)}", error=_error(told))
+    unstable = compare(again, told, strict=("strides", "rng", "bitwise"))
+    if unstable:
+        where = f"{unstable[0].what} of {unstable[0].leaf}"
+        return Outcome(did=Did.UNRESOLVED, reason=f"not deterministic: two runs of the claim differ in {where}")
+    # without a float64 run: it would excuse a claim of the exact value where the plain program rounds
+    against = [d for d in compare(told, plain, strict=known.strict) if not d.note]
+    if not against:
+        return {"claim": True}
+    first = against[0]
+    place = f" at {list(first.where)}" if first.where else ""
+    return {"claim": False, "against": f"{first.what} of {first.leaf}{place}: told {first.got}, is {first.want}"}
 
 
 def _compiled(request: Request, known: Known, module: Any) -> Outcome:
@@ -136,6 +170,10 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
 def _error(observation: Any) -> tuple[str, str] | None:
     raised = observation.raised
     return (raised.type, raised.message[:MESSAGE]) if raised is not None else None
+
+
+def _line(observation: Any) -> str:
+    return f"{observation.raised.type}: {first_line(observation.raised.message)}"
 
 
 def _did(got: Any, want: Any, differences: tuple[Difference, ...]) -> Did:
