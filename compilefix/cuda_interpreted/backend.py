@@ -74,7 +74,9 @@ def compile_inner(gpu: Gpu, inner: Any, gm: torch.fx.GraphModule, inputs: Sequen
             return inner(gm, graphs.move(gm, inputs), **kwargs)
         except Exception as error:
             if any(words in str(error) for words in _NO_DEVICE):
-                raise InterpreterLimitError(f"compiling asks the device itself: {str(error).splitlines()[0]}") from error
+                raise InterpreterLimitError(
+                    f"compiling asks the device itself: {str(error).splitlines()[0]}"
+                ) from error
             raise
 
 

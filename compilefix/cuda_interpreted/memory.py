@@ -113,7 +113,9 @@ def _out_of_bounds(launch: Launch, pointers: Array, bad: Array, size: int, verb:
     address = int(pointers[np.unravel_index(int(np.argmax(bad)), bad.shape)])
     count = int(bad.sum())
     if len(launch.starts):
-        centre = np.minimum(np.abs(launch.starts.astype(np.int64) - address), np.abs(launch.ends.astype(np.int64) - address))
+        centre = np.minimum(
+            np.abs(launch.starts.astype(np.int64) - address), np.abs(launch.ends.astype(np.int64) - address)
+        )
         nearest = int(np.argmin(centre))
         offset = (address - int(launch.starts[nearest])) // size
         length = (int(launch.ends[nearest]) - int(launch.starts[nearest])) // size
