@@ -48,6 +48,9 @@ class Environment:
     threads: int = 1
     """Intra-op threads of a worker."""
 
+    gpu: str | None = None
+    """GPU that the target ``inductor:cuda-interpreted`` compiles for, such as ``h100``; None where it cannot run."""
+
     missing: dict[str, str] = field(default_factory=dict)
     """Targets that cannot run here (``inductor:cpu``) and why."""
 
@@ -113,6 +116,17 @@ def scrubbed_environ(cache: str) -> tuple[dict[str, str], tuple[str, ...]]:
         "PYTHONUNBUFFERED": "1",
     }
     return environ, taken
+
+
+def interpreting(environ: Mapping[str, str], cache: str) -> dict[str, str]:
+    """Return the environment of a worker that interprets Triton's kernels, made from that of any other worker."""
+    return {
+        **environ,
+        "TRITON_INTERPRET": "1",
+        "TORCHINDUCTOR_CACHE_DIR": f"{cache}/interpreted",
+        "TRITON_CACHE_DIR": f"{cache}/interpreted/triton",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
 
 
 def detect(*, missing: Mapping[str, str], scrubbed: tuple[str, ...] = ()) -> Environment:

@@ -14,6 +14,10 @@ from compilefix.issue import DEVICES, STAGES, Contract, Expectation, Issue, Know
 
 REFERENCE = "reference"
 BACKENDS = (REFERENCE, *STAGES)
+INTERPRETED = "cuda-interpreted"
+"""Inductor compiles for CUDA, and its kernels run on a CPU under Triton's interpreter."""
+
+TARGET_DEVICES = (*DEVICES, INTERPRETED)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -32,12 +36,29 @@ class Target:
         if dynamic:
             rest.pop()
         device = rest.pop(0) if rest else "cpu"
-        if backend not in BACKENDS or device not in DEVICES or rest:
+        if backend not in BACKENDS or device not in TARGET_DEVICES or rest:
             raise UsageError(
                 f"unknown target {text!r}; write BACKEND[:DEVICE][:dynamic] with BACKEND one of "
-                f"{', '.join(BACKENDS)} and DEVICE one of {', '.join(DEVICES)}"
+                f"{', '.join(BACKENDS)} and DEVICE one of {', '.join(TARGET_DEVICES)}"
             )
+        if device == INTERPRETED and backend != "inductor":
+            raise UsageError(f"there is no target {text!r}: on {INTERPRETED} only inductor runs")
         return cls(backend, device, dynamic)
+
+    @property
+    def interpreted(self) -> bool:
+        """True where a CPU stands in for the GPU that the program is compiled for."""
+        return self.device == INTERPRETED
+
+    @property
+    def data_device(self) -> str:
+        """Device on which the tensors of a run lie."""
+        return "cpu" if self.interpreted else self.device
+
+    @property
+    def reference(self) -> Target:
+        """The target whose run says what is right here."""
+        return Target(REFERENCE, self.data_device)
 
     @property
     def rank(self) -> int:

@@ -23,16 +23,29 @@ ALLOWED = {
     "check": {"outcome", "environment", *GROUND},
     "measured": {"check", "issue", "registry", "", *GROUND},
     "config": GROUND,
-    "runner": {"check", "environment", "issue", "oracle", "outcome", "registry", "", *GROUND},
+    "cuda_interpreted": GROUND,
+    "runner": {"check", "cuda_interpreted", "environment", "issue", "oracle", "outcome", "registry", "", *GROUND},
     "report": {"check", "environment", "issue", "outcome", "registry", *GROUND},
-    "cli": {"check", "config", "environment", "measured", "outcome", "registry", "report", "runner", "", *GROUND},
+    "cli": {
+        "check",
+        "config",
+        "cuda_interpreted",
+        "environment",
+        "measured",
+        "outcome",
+        "registry",
+        "report",
+        "runner",
+        "",
+        *GROUND,
+    },
     "__main__": {"cli"},
     "": set(),
 }
 """Room to the rooms it may import; the empty name is the package itself, for its version."""
 
 HEAVY = {
-    "torch": {"environment", "oracle", "runner"},
+    "torch": {"cuda_interpreted", "environment", "oracle", "runner"},
     "rich": {"report/table", "report/listing", "cli/progress"},
     "platformdirs": {"runner"},
 }

@@ -11,8 +11,19 @@ from typing import Protocol
 
 from compilefix.check import CheckReport
 from compilefix.environment import Environment
-from compilefix.issue import DEVICES, Truth
-from compilefix.outcome import BACKENDS, PRESENT, REFERENCE, Did, Difference, Outcome, Result, Target, Verdict
+from compilefix.issue import Truth
+from compilefix.outcome import (
+    BACKENDS,
+    PRESENT,
+    REFERENCE,
+    TARGET_DEVICES,
+    Did,
+    Difference,
+    Outcome,
+    Result,
+    Target,
+    Verdict,
+)
 from compilefix.text import visible
 
 
@@ -60,7 +71,8 @@ class Ladder:
 
     def target(self, backend: str) -> Target:
         """Return the target that `backend` stands for in this ladder."""
-        return Target(backend, self.device, self.dynamic and backend != REFERENCE)
+        target = Target(backend, self.device, self.dynamic and backend != REFERENCE)
+        return target.reference if backend == REFERENCE else target
 
     @property
     def help(self) -> Help:
@@ -80,7 +92,8 @@ class Ladder:
 def ladders(result: Result) -> tuple[Ladder, ...]:
     """Return the ladders of `result`; the reference of a device heads each ladder on it."""
     compiled = {(t.device, t.dynamic) for t in result.outcomes if t.backend != REFERENCE}
-    alone = {(t.device, False) for t in result.outcomes if t.device not in {device for device, _ in compiled}}
+    headed = {t.reference for t in result.outcomes if t.backend != REFERENCE}
+    alone = {(t.device, False) for t in result.outcomes if t.backend == REFERENCE and t not in headed}
     return tuple(
         Ladder(
             device=device,
@@ -89,17 +102,17 @@ def ladders(result: Result) -> tuple[Ladder, ...]:
             workarounds=_rungs(result.workarounds, device, dynamic),
             has_workaround=result.has_workaround,
         )
-        for device, dynamic in sorted(compiled | alone, key=lambda pair: (DEVICES.index(pair[0]), pair[1]))
+        for device, dynamic in sorted(compiled | alone, key=lambda pair: (TARGET_DEVICES.index(pair[0]), pair[1]))
     )
 
 
 def _rungs(outcomes: Mapping[Target, Outcome], device: str, dynamic: bool) -> dict[str, Outcome]:
     found = {}
     for backend in BACKENDS:
-        for target in (Target(backend, device, dynamic), Target(backend, device, False)):
-            if target in outcomes and (backend == REFERENCE or target.dynamic == dynamic):
-                found[backend] = outcomes[target]
-                break
+        target = Target(backend, device, dynamic and backend != REFERENCE)
+        target = target.reference if backend == REFERENCE else target
+        if target in outcomes:
+            found[backend] = outcomes[target]
     return found
 
 
@@ -207,6 +220,8 @@ def where(environment: Environment) -> str:
     parts.append("Python " + ".".join(environment.python.split(".")[:2]))
     if "cuda" in environment.devices:
         parts.append(f"CUDA {environment.cuda or 'of unknown version'}")
+    if environment.gpu:
+        parts.append(f"{environment.gpu.upper()} interpreted")
     return " · ".join(one_line(part) for part in parts if part)
 
 

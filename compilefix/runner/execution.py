@@ -155,7 +155,7 @@ def observe(
     Without `compile` the plain program runs. `convert` is applied to the inputs and to a module that is the program.
     """
     seed(request.seed)
-    device = request.parsed_target.device
+    device = request.parsed_target.data_device
     observation = Observation()
     known: Known = record_of(module)
     program = _entry(module, request.mode, device)
@@ -192,7 +192,7 @@ def observe_in_float64(path: Path, request: Request) -> Observation | None:
     """Run the plain program with its floating inputs in float64; None where the inputs or the program refuse."""
     module = load(path)
     seed(request.seed)
-    args = tuple(module.inputs(request.parsed_target.device)) if hasattr(module, "inputs") else ()
+    args = tuple(module.inputs(request.parsed_target.data_device)) if hasattr(module, "inputs") else ()
     leaves = [leaf for _, leaf in walk(args, "") if isinstance(leaf, torch.Tensor)]
     if overlaps(*((str(i), leaf) for i, leaf in enumerate(leaves))) or any(_folds(leaf) for leaf in leaves):
         return None  # a converted copy would not share memory as the inputs do

@@ -37,6 +37,9 @@ class Request:
     prime: bool = False
     """Run only to fill the disk caches for the next worker; nothing is compared."""
 
+    gpu: str | None = None
+    """GPU to compile for where a CPU interprets the kernels."""
+
     seed: int = 0
     memory: int | None = None
     """Limit of private memory in bytes."""

@@ -8,7 +8,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
@@ -17,8 +17,9 @@ from packaging.version import Version
 from compilefix.environment import Environment
 from compilefix.errors import HarnessError
 from compilefix.issue import STAGES, Contract, Symptom
-from compilefix.outcome import REFERENCE, Did, Outcome, Result, Target, judge
+from compilefix.outcome import INTERPRETED, REFERENCE, Did, Outcome, Result, Target, judge
 from compilefix.registry import Record
+from compilefix.runner.layered import UnavailableError
 from compilefix.runner.process import Launcher, execute
 from compilefix.runner.protocol import Mode, Request
 
@@ -66,17 +67,21 @@ def targets_for(record: Record, environment: Environment, options: Options) -> t
     """
     Return the targets of one record, reference first.
 
-    A device that is not here is listed only when the record has no other, so that the row says why nothing ran.
+    A device that is not here is listed only when the record has no other, so that the row says why nothing ran. A
+    record about CUDA is compiled for CUDA and interpreted as well: that needs no GPU.
     """
-    devices = [d for d in record.known.devices if d in environment.devices] or [record.known.devices[0]]
-    chosen = options.targets or tuple(Target(backend, device) for device in devices for backend in STAGES)
-    compiled = [t for t in chosen if t.backend != REFERENCE and t.device in record.known.devices]
+    here = [d for d in record.known.devices if d in environment.devices]
+    devices = here or [record.known.devices[0]]
+    interpreted = [Target("inductor", INTERPRETED)] if "cuda" in record.known.devices else []
+    stages = [] if interpreted and not here else [Target(backend, device) for device in devices for backend in STAGES]
+    chosen = options.targets or (*stages, *interpreted)
+    compiled = [t for t in chosen if t.backend != REFERENCE and (t.interpreted or t.device in record.known.devices)]
     if not compiled:
         compiled = [Target(t.backend, record.known.devices[0], t.dynamic) for t in chosen if t.backend != REFERENCE]
     if options.dynamic:
         compiled += [Target(t.backend, t.device, True) for t in compiled if not t.dynamic]
-    used = dict.fromkeys(t.device for t in compiled) or dict.fromkeys(devices)
-    return tuple(dict.fromkeys([*(Target(REFERENCE, device) for device in used), *compiled]))
+    references = dict.fromkeys(t.reference for t in compiled) or dict.fromkeys(Target(REFERENCE, d) for d in devices)
+    return tuple(dict.fromkeys([*references, *compiled]))
 
 
 class Check:
@@ -174,7 +179,7 @@ class Check:
     def _advance(self, job: _Job, target: Target, mode: Mode) -> None:
         if mode is Mode.REFERENCE:
             for other in job.targets:
-                if other.device == target.device and other.backend != REFERENCE:
+                if other.reference == target and other.backend != REFERENCE:
                     self._push(job, other, Mode.PROGRAM)
         elif (
             mode is Mode.PROGRAM
@@ -187,7 +192,7 @@ class Check:
     def _run(self, job: _Job, target: Target, mode: Mode) -> Outcome:
         if self._cancelled.is_set():
             return Outcome(did=Did.UNRESOLVED, reason="not run: interrupted")
-        reference = job.outcomes.get(Target(REFERENCE, target.device))
+        reference = job.outcomes.get(target.reference)
         if reason := self._cannot(job.record, target):
             return Outcome(did=Did.UNSUPPORTED, reason=reason)
         if reference is not None and reference.did is not Did.OK:
@@ -200,6 +205,8 @@ class Check:
         if mode is Mode.REFERENCE and outcome.did in (Did.CRASH, Did.HANG):
             reason = f"the plain program itself: {outcome.reason}"
             return Outcome(did=Did.UNRESOLVED, reason=reason, stdout=outcome.stdout, stderr=outcome.stderr)
+        if target.interpreted and outcome.did is Did.HANG and job.record.known.symptom is not Symptom.HANG:
+            return replace(outcome, did=Did.UNSUPPORTED, reason=f"too large for the interpreter: {outcome.reason}")
         return outcome
 
     def _execute(self, job: _Job, target: Target, mode: Mode, *, prime: bool = False) -> Outcome:
@@ -208,21 +215,24 @@ class Check:
             target=str(target),
             mode=mode,
             prime=prime,
-            exchange=str(_device_folder(job.folder, target.device)),
+            exchange=str(_device_folder(job.folder, target.data_device)),
             seed=self._options.seed,
             memory=self._options.memory,
         )
         try:
             return execute(self._launcher, request, _limit(job.record, self._options), self._cancelled)
+        except UnavailableError as error:
+            return Outcome(did=Did.UNSUPPORTED, reason=str(error))
         except HarnessError:
             self.cancel()
             raise
 
     def _cannot(self, record: Record, target: Target) -> str | None:
         environment = self._launcher.environment
-        if target.device not in environment.devices:
+        if target.data_device not in environment.devices:
             return f"no {target.device.upper()} device here: not measured"
-        if target.device not in record.known.devices:
+        borrowed = target.interpreted or (target.backend == REFERENCE and "cuda" in record.known.devices)
+        if target.device not in record.known.devices and not borrowed:
             return f"recorded for {', '.join(record.known.devices)} only"
         absent = [n for n in record.known.requires if "." not in n and n not in environment.features]
         if absent:

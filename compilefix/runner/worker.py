@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from compilefix.cuda_interpreted.problems import limit_of
 from compilefix.issue import Contract, Known, Symptom
 from compilefix.outcome import Did, Difference, Outcome
 from compilefix.runner.protocol import Mode, Request, encode_reply
@@ -154,14 +155,20 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
             return Outcome(did=Did.OK)
         measures = request.mode is Mode.PROGRAM and request.parsed_target.backend == "inductor"
         if measures and hasattr(module, "facts"):
-            facts |= module.facts(request.parsed_target.device)
+            facts |= module.facts(request.parsed_target.data_device)
+        if request.parsed_target.interpreted:
+            facts |= {"gpu": request.gpu}
     with Path(request.exchange, OBSERVATION).open("rb") as file:
         want, precise = pickle.load(file)
     error = _error(got)
     if got.raised is not None and (trouble := execution.raised_trouble(got.raised, request.memory)):
         return Outcome(did=trouble[0], reason=trouble[1], error=error)
+    if got.raised is not None and request.parsed_target.interpreted and (reason := limit_of(got.raised.message)):
+        return Outcome(did=Did.UNSUPPORTED, reason=reason, error=error)
     differences = compare(got, want, precise, strict=known.strict)
     differences += _unexpected(known, facts, measures=measures)
+    if request.parsed_target.interpreted:
+        differences += _broken_rules()
     return Outcome(
         did=_did(got, want, differences), reason=_reason(differences), differences=differences, error=error, facts=facts
     )
@@ -210,6 +217,13 @@ def _unexpected(known: Known, facts: dict[str, Any], *, measures: bool) -> tuple
     return tuple(found)
 
 
+def _broken_rules() -> tuple[Difference, ...]:
+    """Return what kernels did to memory that no kernel may do, whether or not the values came out right."""
+    from compilefix.cuda_interpreted import memory
+
+    return tuple(Difference(what=f.what, leaf=f"kernel {f.kernel}", got=str(f), want="none") for f in memory.findings())
+
+
 def guarded(request: Request, reply: int) -> None:
     """Serve `request`; turn a failure of the harness itself into an `unresolved` reply with its traceback."""
     import traceback
@@ -227,5 +241,7 @@ if __name__ == "__main__":
 
     order = Request.from_bytes(sys.stdin.buffer.read())
     warm.single_thread() if order.mode is Mode.REFERENCE else warm.prepare()
+    if order.parsed_target.interpreted and order.gpu is not None:
+        warm.interpret(order.gpu)
     guarded(order, int(sys.argv[1]))
     os._exit(0)
