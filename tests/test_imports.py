@@ -24,6 +24,7 @@ ALLOWED = {
     "measured": {"check", "registry", "", *GROUND},
     "config": GROUND,
     "runner": {"check", "environment", "issue", "oracle", "outcome", "registry", "", *GROUND},
+    "recipes": {"oracle", "outcome", "issue", *GROUND},
     "report": {"check", "environment", "issue", "outcome", "registry", *GROUND},
     "cli": {"check", "config", "environment", "measured", "outcome", "registry", "report", "runner", "", *GROUND},
     "__main__": {"cli"},
@@ -32,7 +33,7 @@ ALLOWED = {
 """Room to the rooms it may import; the empty name is the package itself, for its version."""
 
 HEAVY = {
-    "torch": {"environment", "oracle", "runner"},
+    "torch": {"environment", "oracle", "recipes", "runner"},
     "rich": {"report/table", "report/listing", "cli/progress"},
     "platformdirs": {"runner"},
 }
