@@ -15,8 +15,9 @@ GROUND = {"errors", "text"}
 ALLOWED = {
     "errors": set(),
     "text": set(),
-    "issue": set(),
-    "environment": GROUND,
+    "condition": set(),
+    "issue": {"condition"},
+    "environment": {"condition", *GROUND},
     "registry": {"issue", *GROUND},
     "outcome": {"issue", "environment", *GROUND},
     "oracle": {"outcome", "issue", *GROUND},
@@ -25,17 +26,24 @@ ALLOWED = {
     "config": GROUND,
     "cuda_interpreted": GROUND,
     "runner": {"check", "cuda_interpreted", "environment", "issue", "oracle", "outcome", "registry", "", *GROUND},
+    "recipes": {"oracle", "outcome", "issue", *GROUND},
+    "gate": {"condition", "environment", "issue", *GROUND},
+    "ops": {"gate", "registry", "environment", "issue", *GROUND},
+    "workaround": {"ops", "gate", "runner", "registry", "environment", "outcome", "issue", *GROUND},
     "report": {"check", "environment", "issue", "outcome", "registry", *GROUND},
     "cli": {
         "check",
         "config",
         "cuda_interpreted",
         "environment",
+        "gate",
         "measured",
+        "ops",
         "outcome",
         "registry",
         "report",
         "runner",
+        "workaround",
         "",
         *GROUND,
     },
@@ -45,9 +53,9 @@ ALLOWED = {
 """Room to the rooms it may import; the empty name is the package itself, for its version."""
 
 HEAVY = {
-    "torch": {"cuda_interpreted", "environment", "oracle", "runner"},
+    "torch": {"cuda_interpreted", "environment", "oracle", "ops", "recipes", "runner", "workaround"},
     "rich": {"report/table", "report/listing", "cli/progress"},
-    "platformdirs": {"runner"},
+    "platformdirs": {"gate", "runner"},
 }
 """Third-party packages and where they may be imported."""
 
