@@ -19,6 +19,9 @@ from compilefix.ops.drop_in import PLAIN, DropIn
 Wrong = Mapping[str, list[str]]
 """Target to the names of the patterns that came out wrong; a target that was not measured is missing."""
 
+LAST_RESORT = "opaque-clone"
+"""What an op takes where no measurement decides."""
+
 Table = Mapping[str, Mapping[str, Wrong]]
 """Op to strategy to `Wrong`."""
 
@@ -121,7 +124,8 @@ def cheapest(drop_in: DropIn) -> tuple[str, str]:
     for strategy in drop_in.strategies:
         if strategy != PLAIN and tables and all(right(t.get(strategy, {})) for t in tables):
             return strategy, f"right on every release that was measured ({', '.join(shipped())})"
-    return list(drop_in.strategies)[-1], "nothing cheaper was right on every release that was measured"
+    last = LAST_RESORT if LAST_RESORT in drop_in.strategies else list(drop_in.strategies)[-1]
+    return last, "nothing was right on every release that was measured" if tables else "not measured on any release"
 
 
 def measured_warning(drop_in: DropIn, strategy: str) -> str | None:
