@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from compilefix.cure import Cure
 from compilefix.environment import Environment
 from compilefix.errors import Exit, UsageError
 from compilefix.outcome import PRESENT, Did, Outcome, Result, Target, Verdict
@@ -22,6 +23,9 @@ class CheckReport:
     results: tuple[Result, ...]
     broken: tuple[str, ...] = ()
     """Records that could not be read, each as ``file:line: what is wrong``."""
+
+    cures: tuple[Cure, ...] = ()
+    """Workarounds put to the proof, where that was asked for."""
 
     interrupted: bool = False
     seconds: float = 0.0
@@ -62,6 +66,7 @@ class CheckReport:
             "environment": self.environment.to_json(),
             "summary": self.summary,
             "results": [r.to_json() for r in self.results],
+            "cures": [c.to_json() for c in self.cures],
             "broken": list(self.broken),
             "interrupted": self.interrupted,
             "seconds": self.seconds,
@@ -78,6 +83,7 @@ class CheckReport:
             return cls(
                 environment=Environment.from_json(raw["environment"]),
                 results=tuple(Result.from_json(r) for r in raw["results"]),
+                cures=tuple(Cure.from_json(c) for c in raw.get("cures", ())),
                 broken=tuple(raw["broken"]),
                 interrupted=raw["interrupted"],
                 seconds=raw["seconds"],
@@ -112,6 +118,7 @@ def merge(reports: Iterable[CheckReport]) -> CheckReport:
     return CheckReport(
         environment=replace(first, devices=devices, missing=missing),
         results=tuple(merged.values()),
+        cures=tuple(c for r in reports for c in r.cures),
         broken=tuple(dict.fromkeys(b for r in reports for b in r.broken)),
         interrupted=any(r.interrupted for r in reports),
         seconds=round(sum(r.seconds for r in reports), 3),

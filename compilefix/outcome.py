@@ -10,7 +10,7 @@ from typing import Any
 from packaging.version import Version
 
 from compilefix.errors import UsageError
-from compilefix.issue import DEVICES, STAGES, Contract, Expectation, Issue, Known, Symptom, Truth
+from compilefix.issue import DEVICES, STAGES, Contract, Expectation, Holds, Issue, Known, Symptom, Truth
 
 REFERENCE = "reference"
 BACKENDS = (REFERENCE, *STAGES)
@@ -227,7 +227,7 @@ class Verdict(str, Enum):
     UNRESOLVED = "unresolved"
 
 
-def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome]) -> Verdict:
+def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome], holds: Holds = lambda _: True) -> Verdict:
     """
     Hold what the targets did against what the record says of `version`.
 
@@ -238,7 +238,7 @@ def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome]) ->
     compiled = {t: o for t, o in outcomes.items() if t.backend != REFERENCE}
     if any(o.did is Did.UNRESOLVED for t, o in outcomes.items() if t.backend == REFERENCE):
         return Verdict.UNRESOLVED
-    expected = known.expectation(version)
+    expected = known.expectation(version, holds)
     seen = frozenset[Symptom]().union(*(o.symptoms for o in compiled.values()))
     if seen and isinstance(known, Contract):
         return Verdict.DIFFER

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Protocol
 
 from compilefix.check import CheckReport
+from compilefix.cure import Cure, Effect
 from compilefix.environment import Environment
 from compilefix.issue import Truth
 from compilefix.outcome import (
@@ -272,6 +273,18 @@ def _grouped(report: CheckReport, did: Did) -> list[tuple[str, str]]:
         (next(iter(ids)), reason) if len(ids) == 1 else ("", f"{reason}: {', '.join(ids)}")
         for reason, ids in found.items()
     ]
+
+
+def price(cure: Cure) -> str:
+    """Return in words what a workaround costs; empty where nothing was measured."""
+    parts = [f"{cure.ratio:.2f}x time"] if cure.ratio is not None else []
+    if cure.graph_breaks:
+        parts.append(f"{cure.graph_breaks:+d} graph break" + ("s" if abs(cure.graph_breaks) > 1 else ""))
+    if cure.extra_bytes:
+        parts.append(f"{cure.extra_bytes:+,d} bytes")
+    if cure.ratio is None and cure.effect is Effect.CURES:
+        parts.append("time not measured: the program without it cannot be timed")
+    return ", ".join(parts)
 
 
 def next_steps(report: CheckReport) -> Iterator[tuple[str, str]]:

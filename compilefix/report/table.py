@@ -10,8 +10,20 @@ from rich.console import Console
 from rich.text import Text
 
 from compilefix.check import CheckReport
+from compilefix.cure import Effect
 from compilefix.outcome import BACKENDS, Did, Result, Verdict
-from compilefix.report.interface import Help, Ladder, ladders, next_steps, one_line, sections, summary, unicode_output
+from compilefix.report.interface import (
+    Help,
+    Ladder,
+    cause,
+    ladders,
+    next_steps,
+    one_line,
+    price,
+    sections,
+    summary,
+    unicode_output,
+)
 
 Row = Sequence[tuple[str, str]]
 """Cells of one line, each with its style."""
@@ -55,6 +67,13 @@ _HELPS = {
     Help.UNCLEAR: ("?", "?", "magenta"),
     Help.NONE: ("–", "-", "dim"),
     Help.NOT_RUN: _NOT_RUN,
+}
+_EFFECTS = {
+    Effect.CURES: ("✔", "+", "green"),
+    Effect.DOES_NOT_CURE: ("✘", "x", "red"),
+    Effect.WORSE: ("✘", "X", "bold red"),
+    Effect.NOT_NEEDED: ("–", "-", "dim"),
+    Effect.UNCLEAR: ("?", "?", "magenta"),
 }
 _NOTES = {
     Did.NUMERICS: "numerics: differs from the reference, but is no further from float64 than that is: no defect",
@@ -265,6 +284,8 @@ def render(report: CheckReport, *, width: int | None, color: bool) -> str:
             matrix.layout.add(result.id, result.label, matrix.rows(result))
         page.line()
         _legend(page, matrix)
+    if report.cures:
+        _cures(page, report)
     for title, style, lines in sections(report):
         page.line((title, f"bold {style}"))
         for lead, text in lines:
@@ -276,6 +297,20 @@ def render(report: CheckReport, *, width: int | None, color: bool) -> str:
     for text, command in next_steps(report):
         page.command(text, command)
     return str(page)
+
+
+def _cures(page: Page, report: CheckReport) -> None:
+    page.line(("Workarounds, put to the proof", "bold"))
+    for id in dict.fromkeys(cure.id for cure in report.cures):
+        page.line(("  " + page.safe(id), "bold"))
+        for cure in (c for c in report.cures if c.id == id):
+            symbol, ascii, style = _EFFECTS[cure.effect]
+            mark = symbol if page.unicode else ascii
+            told = f"{cure.what} on {cure.target}" + (f": {price(cure)}" if price(cure) else "")
+            if cure.effect in (Effect.DOES_NOT_CURE, Effect.WORSE, Effect.UNCLEAR):
+                told += f": {cure.outcome.did.value}: {cause(cure.outcome)}".removesuffix(": ")
+            page.paragraph(told, lead=f"{mark} {cure.effect.value:<13} {cure.kind:<8}", indent=4, lead_style=style)
+    page.line()
 
 
 def _legend(page: Page, matrix: Matrix) -> None:

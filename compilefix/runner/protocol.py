@@ -40,6 +40,12 @@ class Request:
     gpu: str | None = None
     """GPU to compile for where a CPU interprets the kernels."""
 
+    scope: str | None = None
+    """Module whose ``scope(record)`` is entered around the run: a kind of workaround."""
+
+    priced: bool = False
+    """Measure besides what the workaround costs."""
+
     seed: int = 0
     memory: int | None = None
     """Limit of private memory in bytes."""

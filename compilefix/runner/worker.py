@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import resource
 import sys
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from compilefix import registry
 from compilefix.cuda_interpreted.problems import limit_of
 from compilefix.issue import Contract, Known, Symptom
 from compilefix.outcome import Did, Difference, Outcome
@@ -149,11 +153,14 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
             execution.use_private_caches(
                 Path(request.exchange, f"{request.target}-{request.mode.value}".replace(":", "-"))
             )
-        got = execution.observe(module, request, execution.compiler(known, request.parsed_target))
+        enter = _scope(request)
+        with enter():
+            got = execution.observe(module, request, execution.compiler(known, request.parsed_target))
         facts = execution.counters()
         if request.prime:
             return Outcome(did=Did.OK)
-        measures = request.mode is Mode.PROGRAM and request.parsed_target.backend == "inductor"
+        inductor = request.parsed_target.backend == "inductor"
+        measures = request.mode is Mode.PROGRAM and request.scope is None and inductor
         if measures and hasattr(module, "facts"):
             facts |= module.facts(request.parsed_target.data_device)
         if request.parsed_target.interpreted:
@@ -169,9 +176,38 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
     differences += _unexpected(known, facts, measures=measures)
     if request.parsed_target.interpreted:
         differences += _broken_rules()
-    return Outcome(
-        did=_did(got, want, differences), reason=_reason(differences), differences=differences, error=error, facts=facts
-    )
+    did = _did(got, want, differences)
+    if request.priced and got.raised is None and not did.bad:
+        facts["price"] = _price(request, known, enter)
+    return Outcome(did=did, reason=_reason(differences), differences=differences, error=error, facts=facts)
+
+
+def _scope(request: Request) -> Callable[[], AbstractContextManager[Any]]:
+    """Return what enters the workaround of `request`, or enters nothing."""
+    if request.scope is None:
+        return nullcontext
+    kind = importlib.import_module(request.scope)
+    record = registry.read(Path(request.repro))
+    return lambda: cast("AbstractContextManager[Any]", kind.scope(record))
+
+
+def _price(request: Request, known: Known, enter: Callable[[], AbstractContextManager[Any]]) -> dict[str, Any]:
+    """Measure the price; empty, with the reason, where the two sides cannot be run again and again."""
+    from compilefix.runner import execution, price
+
+    module = execution.load(Path(request.repro))
+    compile = execution.compiler(known, request.parsed_target)
+    own = request.mode is Mode.WORKAROUND
+    try:
+        return dict(
+            price.price(
+                module,
+                (replace(request, mode=Mode.PROGRAM), compile, lambda: execution.settings(known, workaround=False)),
+                (request, compile, (lambda: execution.settings(known, workaround=True)) if own else enter),
+            )
+        )
+    except Exception as error:  # any program may refuse to run twice; then there is no price, and that is said
+        return {"unpriced": f"{type(error).__name__}: {first_line(str(error))}"}
 
 
 def _error(observation: Any) -> tuple[str, str] | None:

@@ -17,7 +17,9 @@ def release(record: Record) -> str | None:
     if not isinstance(record.known, Issue):
         return None
     here = Version(Version(environment.facts()["torch"] or "0").public)
-    later = sorted({span.fixed for span in record.known.affected if span.fixed and Version(span.fixed) > here}, key=Version)
+    later = sorted(
+        {span.fixed for span in record.known.affected if span.fixed and Version(span.fixed) > here}, key=Version
+    )
     return later[0] if later else None
 
 
