@@ -130,6 +130,7 @@ REPORTS = st.builds(
         cxx=st.one_of(st.none(), TEXT),
         triton=st.one_of(st.none(), TEXT),
         cuda=st.one_of(st.none(), TEXT),
+        numpy=st.one_of(st.none(), TEXT),
         devices=st.sampled_from([("cpu",), ("cpu", "cuda")]),
         threads=st.integers(1, 64),
         missing=st.dictionaries(TEXT, TEXT, max_size=2),
