@@ -3,7 +3,7 @@ torch.empty holds whatever lay in memory.
 
 Why: nothing is written. Fresh pages of the system are zero, which hides the mistake; in deterministic mode torch
 fills them with NaN, and plain and compiled sums are NaN.
-What to do: torch.zeros.
+What to do: torch.zeros where sums are to start from nothing.
 """
 
 from collections.abc import Callable

@@ -2,7 +2,7 @@
 Under no_grad a leaf that requires grad may be written, compiled or not.
 
 Why: nothing is recorded there, which is how optimisers step. What is computed afterwards sees the new values.
-What to do: nothing.
+What to do: nothing; outside of no_grad the same write raises.
 """
 
 import torch

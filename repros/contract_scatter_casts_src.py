@@ -2,7 +2,7 @@
 scatter wants a src of its input's dtype.
 
 Why: it raises RuntimeError for any other, compiled code TorchRuntimeError while it traces.
-What to do: src.to(x.dtype).
+What to do: convert it yourself, src.to(x.dtype).
 """
 
 import torch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,47 +29,35 @@ def list_table(records: Sequence[Record], *, width: int | None = None, color: bo
     """
     Return the records as tables.
 
-    Issues with symptom, stage, devices, affected releases and title; contracts with their truth, the releases whose
-    compiled code does otherwise, and the statement.
+    Issues with symptom, stage, devices, affected releases and title; contracts with what plain and compiled code say of
+    the statement, and below it the releases whose compiled code does otherwise.
     """
     page = Page(width, color=color)
-    issues = [r for r in records if r.kind == "issue"]
-    contracts = [r for r in records if r.kind == "contract"]
-    if issues:
-        header = ["symptom", "stage", "devices", "affected"]
-        rows = [_row(page, record) for record in issues]
-        _table(page, issues, header, rows, [r.title for r in issues], _affected)
-    if contracts:
-        rows = [_truth_row(page, record.known) for record in contracts if isinstance(record.known, Contract)]
-        told = [r.known.statement for r in contracts if isinstance(r.known, Contract)]
-        _table(page, contracts, ["told, and it", "compiled code"], rows, told, _differs)
-    counts = [f"{len(found)} {found[0].kind}{'s' * (len(found) > 1)}" for found in (issues, contracts) if found]
+    kinds = [[r for r in records if r.kind == kind] for kind in ("issue", "contract")]
+    for table, found in zip((_issues, _contracts), kinds, strict=True):
+        if found:
+            table(page, found)
+            page.line()
+    counts = [f"{len(found)} {found[0].kind}{'s' * (len(found) > 1)}" for found in kinds if found]
     page.paragraph(", ".join(counts) or "no records", style="bold")
     if records:
         page.command("What one is about and what to do", f"compilefix explain {records[0].id}")
     return str(page)
 
 
-def _table(
-    page: Page,
-    records: Sequence[Record],
-    header: Sequence[str],
-    rows: Sequence[Row],
-    titles: Sequence[str],
-    last: Callable[[Record], str],
-) -> None:
-    """Add one table; where its last column has no room, `last` says it on a line of its own below each row."""
+def _issues(page: Page, records: Sequence[Record]) -> None:
+    header = ["symptom", "stage", "devices", "affected"]
+    rows = [_row(page, record) for record in records]
     layout = Rows(page, [r.id for r in records], header, rows)
     apart = layout.fits and not layout.above
     if not apart:
         rows = [row[:-1] for row in rows]
         layout = Rows(page, [r.id for r in records], header[:-1], rows)
     layout.head()
-    for record, row, title in zip(records, rows, titles, strict=True):
-        layout.add(record.id, title, [row])
-        if not apart and (text := last(record)):
-            page.paragraph(text, indent=2, style="dim")
-    page.line()
+    for record, row in zip(records, rows, strict=True):
+        layout.add(record.id, record.title, [row])
+        if not apart:
+            page.paragraph(_affected(record), indent=2, style="dim")
 
 
 def _row(page: Page, record: Record) -> Row:
@@ -80,18 +68,30 @@ def _row(page: Page, record: Record) -> Row:
     return [(" " + page.safe(text), "" if i < 3 else style) for i, text in enumerate(texts)]
 
 
+def _contracts(page: Page, records: Sequence[Record]) -> None:
+    known = [record.known for record in records if isinstance(record.known, Contract)]
+    rows = [_truth_row(page, contract) for contract in known]
+    layout = Rows(page, [r.id for r in records], ["plain", "compiled"], rows, title="statement")
+    layout.head()
+    for record, contract, row in zip(records, known, rows, strict=True):
+        layout.add(record.id, contract.statement, [row])
+        if contract.differs:
+            page.paragraph(_differs(contract), indent=2, style="dim")
+
+
 def _truth_row(page: Page, known: Contract) -> Row:
-    text = f"differs: {known.affected_text()}".replace(" (earlier: unknown)", "") if known.differs else "does the same"
-    truth_style = "green" if known.truth is Truth.HOLDS else "cyan"
-    return [(" " + page.safe(known.truth_text()), truth_style), (" " + page.safe(text), "yellow" * bool(known.differs))]
+    ended = all(span.fixed or span.last_affected for span in known.differs)
+    compiled = ("differed" if ended else "differs") if known.differs else "the same"
+    style = "green" if known.truth is Truth.HOLDS else "cyan"
+    return [(" " + page.safe(known.truth_text()), style), (" " + compiled, "" if ended else "yellow")]
 
 
 def _affected(record: Record) -> str:
     return f"affected: {record.known.affected_text()}"
 
 
-def _differs(record: Record) -> str:
-    return f"compiled code differs: {record.known.affected_text()}" if record.goes_wrong else ""
+def _differs(known: Contract) -> str:
+    return f"compiled code differs: {known.affected_text()}"
 
 
 def list_json(records: Sequence[Record]) -> str:
@@ -225,7 +225,7 @@ def _blocks(record: Record, measured: Measured) -> Iterator[Block]:
 
 
 def _unless(known: Contract) -> str:
-    return ", but compiled code differs" if known.differs else ""
+    return "; compiled code differs" if known.differs else ""
 
 
 def _facts(record: Record) -> Iterator[str]:
@@ -234,7 +234,7 @@ def _facts(record: Record) -> Iterator[str]:
     if isinstance(known, Contract):
         earlier = f"; before {known.since} it {known.truth.opposite.value}" if known.since is not None else ""
         yield f"plain code: it {known.truth_text()}{earlier}"
-        yield f"compiled code: {_differs(record).removeprefix('compiled code ') or 'does the same'}"
+        yield _differs(known) if known.differs else "compiled code: does the same"
     if record.goes_wrong:
         yield f"{'claimed symptom' if disputed else 'symptom'}: {known.symptom.value}"
         yield f"{'claimed stage' if disputed else 'first bad stage'}: {known.stage}"

@@ -60,6 +60,9 @@ _VERDICTS = {
     Verdict.UNRESOLVED: ("?", "?", "magenta"),
 }
 _CONTRADICTION = ("✘", "x", "bold red")
+_SHORT = {Verdict.DIFFER: "differs"}
+"""Words for verdicts that would make the column too wide; the legend says what they stand for."""
+
 _HELPS = {
     Help.WORKS: ("✔", "+", "green"),
     Help.PARTLY: ("≈", "~", "yellow"),
@@ -171,8 +174,11 @@ class Rows:
     Columns are one cell apart, and the first cell of each is kept for a mark.
     """
 
-    def __init__(self, page: Page, ids: Iterable[str], header: Sequence[str], cells: Iterable[Row]) -> None:
+    def __init__(
+        self, page: Page, ids: Iterable[str], header: Sequence[str], cells: Iterable[Row], title: str = "title"
+    ) -> None:
         self.page = page
+        self.title = title
         self.header = [f" {name}" for name in header]
         columns = zip(self.header, *([text for text, _ in row] for row in cells), strict=True)
         self.widths = [max(map(cell_len, column)) for column in columns]
@@ -191,7 +197,7 @@ class Rows:
     def head(self) -> None:
         """Add the line of column names and a rule."""
         line = [pad("" if self.above else "id", self.id_width), *map(pad, self.header, self.widths)]
-        self.page.line((" ".join(line) + ("  title" if self.beside else ""), "bold"))
+        self.page.line((" ".join(line) + (f"  {self.title}" if self.beside else ""), "bold"))
         self.page.line((("─" if self.page.unicode else "-") * self.page.width, "dim"))
 
     def add(self, id: str, title: str, rows: Sequence[Row]) -> None:
@@ -240,7 +246,8 @@ class Matrix:
     def rows(self, result: Result) -> list[Row]:
         """Return one row of cells for each ladder of `result`."""
         shape = _CONTRADICTION if result.contradicts else _VERDICTS[result.verdict]
-        verdict = (f" {self.page.symbol(shape)} {result.verdict.value}", shape[2])
+        word = _SHORT.get(result.verdict, result.verdict.value)
+        verdict = (f" {self.page.symbol(shape)} {word}", shape[2])
         on = [("", "")] * self.labelled
         middle = [("", "")] * (self.density == "first bad")
         rows: list[Row] = []
@@ -283,7 +290,8 @@ def render(report: CheckReport, *, width: int | None, color: bool) -> str:
         for result in report.results:
             matrix.layout.add(result.id, result.label, matrix.rows(result))
         page.line()
-        _legend(page, matrix)
+        verdicts = {result.verdict for result in report.results}
+        _legend(page, matrix, [f"{word}: {v.value}" for v, word in _SHORT.items() if v in verdicts])
     if report.cures:
         _cures(page, report)
     for title, style, lines in sections(report):
@@ -313,7 +321,7 @@ def _cures(page: Page, report: CheckReport) -> None:
     page.line()
 
 
-def _legend(page: Page, matrix: Matrix) -> None:
+def _legend(page: Page, matrix: Matrix, words: Sequence[str]) -> None:
     found = [ladder for each in matrix.ladders.values() for ladder in each]
     done = [ladder.outcomes[b].did if b in ladder.outcomes else None for ladder in found for b in matrix.backends]
     helps = {ladder.help for ladder in found} - {Help.NOT_NEEDED}
@@ -329,7 +337,7 @@ def _legend(page: Page, matrix: Matrix) -> None:
         lines.append("W=workaround: " + ", ".join(f"{page.symbol(_HELPS[h])}={h.value}" for h in Help if h in helps))
     if any(ladder.first_bad for ladder in found):
         lines.append(f"{page.safe('▸')} first stage that goes wrong")
-    lines += [text for did, text in _NOTES.items() if did in done]
+    lines += [text for did, text in _NOTES.items() if did in done] + [*words]
     for line in lines:
         page.paragraph(line, style="dim")
     if lines:
