@@ -46,7 +46,7 @@ def count(name: str, value: int, least: int = 0) -> None:
 
 def fits(name: str, value: Number, dtype: torch.dtype) -> None:
     """Raise `TypeError` where storing `value` in `dtype` would drop its fraction or its kind."""
-    if not isinstance(value, int | float):
+    if not isinstance(value, (int, float)):  # torch 2.9 does not trace int | float
         raise TypeError(f"{name} must be a number, not {type(value).__name__}")
     if dtype.is_floating_point or dtype.is_complex:
         return

@@ -101,3 +101,23 @@ def test_in_place_update_then_overwritten(compiled: Callable[..., Any]) -> None:
     assert result.eq(-6).all()
     assert buffer.eq(-6).all()
     assert result.data_ptr() == buffer.data_ptr()
+
+
+@pytest.mark.parametrize(
+    "snapshot", [lambda buffer: buffer.clone(), lambda buffer: buffer + 0], ids=["clone", "plus zero"]
+)
+def test_snapshot_after_an_update_in_place(
+    compiled: Callable[..., Any], snapshot: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
+    """What is kept of the buffer after the update does not see the next write (gh198094)."""
+
+    def overwrites(buffer: torch.Tensor, new: torch.Tensor, position: torch.Tensor) -> torch.Tensor:
+        recipes.ring_buffer_update_(buffer, new, position)
+        kept = snapshot(buffer)
+        buffer.mul_(2)
+        return kept
+
+    buffer, new = matrix(), -matrix()[:2]
+    want = recipes.ring_buffer_update(buffer, new, 3)
+    kept = compiled(overwrites)(buffer, new, torch.tensor(3))
+    torch.testing.assert_close((kept, buffer), (want, want * 2))
