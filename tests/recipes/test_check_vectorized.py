@@ -65,7 +65,8 @@ def test_gradients_are_compared() -> None:
     assert x.grad is None
 
 
-def test_functions_in_place_do_not_disturb_each_other() -> None:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
+def test_functions_in_place_do_not_disturb_each_other(dtype: torch.dtype) -> None:
     """Every call has its own copies, and the sample stays."""
 
     def rows(x: torch.Tensor) -> torch.Tensor:
@@ -73,9 +74,9 @@ def test_functions_in_place_do_not_disturb_each_other() -> None:
             row.add_(1)
         return x * 1
 
-    sample = (X.clone(),)
+    sample = (X.to(dtype, copy=True),)
     assert check_vectorized(rows, lambda x: x.add_(1) * 1, sample).equal
-    assert torch.equal(sample[0], X)
+    assert torch.equal(sample[0], X.to(dtype))
     assert kinds(check_vectorized(rows, lambda x: x + 1, sample)) == ["mutation"]
 
 

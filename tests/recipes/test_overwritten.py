@@ -48,20 +48,28 @@ CASES: dict[str, tuple[Callable[..., torch.Tensor], Callable[[], tuple[torch.Ten
 }
 
 
+@pytest.mark.parametrize("written_before", [False, True])
 @pytest.mark.parametrize("name", CASES)
-def test_result_survives_writes_into_the_inputs(compiled: Callable[..., Any], name: str) -> None:
-    """As in plain code: the result first, then -5 everywhere."""
+def test_result_survives_writes_into_the_inputs(compiled: Callable[..., Any], name: str, written_before: bool) -> None:
+    """As in plain code: the result first, then -5 everywhere; also of inputs that the function wrote itself."""
     recipe, inputs = CASES[name]
-    want = recipe(*inputs())
 
-    def overwrites(*arguments: torch.Tensor) -> torch.Tensor:
+    def prepare(*arguments: torch.Tensor) -> None:
+        for argument in arguments:
+            if written_before and argument.is_floating_point() and argument.numel() > 0:
+                argument.index_fill_(0, torch.tensor([1]), 40.0)
+
+    def writes(*arguments: torch.Tensor) -> torch.Tensor:
+        prepare(*arguments)
         result = recipe(*arguments)
         for argument in arguments:
             argument.fill_(-5)
         return result
 
+    prepare(*(arguments := inputs()))
+    want = recipe(*arguments)
     arguments = inputs()
-    got = compiled(overwrites)(*arguments)
+    got = compiled(writes)(*arguments)
     torch.testing.assert_close(got, want)
     assert all(bool((argument == -5).all()) for argument in arguments)
     got.fill_(-7)  # the result is nobody's buffer but its own
