@@ -46,7 +46,7 @@ def count(name: str, value: int, least: int = 0) -> None:
 
 def fits(name: str, value: Number, dtype: torch.dtype) -> None:
     """Raise `TypeError` where storing `value` in `dtype` would drop its fraction or its kind."""
-    if not isinstance(value, int | float):
+    if not isinstance(value, (int, float)):  # torch 2.9 does not trace int | float
         raise TypeError(f"{name} must be a number, not {type(value).__name__}")
     if dtype.is_floating_point or dtype.is_complex:
         return
@@ -70,6 +70,9 @@ def slots(src: torch.Tensor, index: torch.Tensor, dim: int, dim_size: int | None
     index = integers("index", index)
     same_device(src=src, index=index)
     entries = src.shape[dim]
+    if dim_size is None:
+        dim_size = int(index.max()) + 1 if index.numel() else 0  # a value of a tensor: breaks a compiled graph
+    count("dim_size", dim_size)
     if index.shape != src.shape:
         if index.ndim != 1 or index.shape[0] != entries:
             raise ValueError(
@@ -77,9 +80,6 @@ def slots(src: torch.Tensor, index: torch.Tensor, dim: int, dim_size: int | None
                 f"or src's own shape {tuple(src.shape)}"
             )
         index = along(index, src.ndim, dim).expand(src.shape)
-    if dim_size is None:
-        dim_size = int(index.max()) + 1 if index.numel() else 0  # a value of a tensor: breaks a compiled graph
-    count("dim_size", dim_size)
     return index, [*src.shape[:dim], dim_size, *src.shape[dim + 1 :]]
 
 

@@ -20,8 +20,8 @@ def ring_buffer_update(
 
     The copy is chosen slot by slot rather than scattered, so it keeps its values when the caller writes into `buffer`
     later in the same compiled function, which a scatter does not
-    (https://github.com/pytorch/pytorch/issues/198094). It costs a pass over the buffer; `ring_buffer_update_` touches
-    the new slots only. Gradients flow to `buffer`, where it is kept, and to `new`.
+    (https://github.com/pytorch/pytorch/issues/198094). It costs a pass over the buffer; `ring_buffer_update_` writes in
+    place. Gradients flow to `buffer`, where it is kept, and to `new`.
 
     Raises `TypeError` where an argument is no tensor, `position` no integer, or the dtypes differ; `ValueError` for
     shapes, devices or a `dim` that do not fit, or a buffer without slots.

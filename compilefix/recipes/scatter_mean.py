@@ -15,8 +15,8 @@ def scatter_mean(src: torch.Tensor, index: torch.Tensor, dim: int = 0, dim_size:
     result is ``[..., dim_size, ...]`` in the dtype and on the device of `src`. Only entries are counted: a slot with
     one entry has that entry, and a slot without any has 0 (`torch.Tensor.scatter_reduce` counts the slot's old value
     as well, unless told ``include_self=False``). Gradients flow to `src`. Integer dtypes are summed and divided
-    rounding down: the mean of -1 and 0 is -1. Sums are taken in the dtype of `src`: convert halves first where a slot
-    has many.
+    rounding down: the mean of -1 and 0 is -1. torch may sum halves in half precision: convert them to float32 first
+    where a slot has many.
 
     Without `dim_size` it is the greatest index + 1 (0 without entries), which reads a value from the device: in
     compiled code that is a graph break, and an error under ``fullgraph=True``, so name it there.

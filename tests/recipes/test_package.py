@@ -62,3 +62,13 @@ def test_an_unknown_name_is_an_attribute_error_that_lists_the_recipes() -> None:
         recipes.pad_sequence  # noqa: B018
     with pytest.raises(ImportError):
         importlib.import_module("compilefix.recipes.pad_sequence")
+
+
+def test_the_example_of_the_readme_runs() -> None:
+    """It has its own assertions; every recipe is in the table below it."""
+    section = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").partition("## Recipes")[2]
+    code = section.partition("```python\n")[2].partition("```")[0]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("equal, ")
+    assert all(f"`{name}`" in section for name in FILES)

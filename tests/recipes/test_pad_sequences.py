@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compilefix.recipes import pad_sequences
@@ -30,6 +30,7 @@ def naive(
     return torch.stack(rows), torch.stack(masks)
 
 
+@settings(deadline=None)
 @given(
     lengths=st.lists(st.integers(0, 6), min_size=1, max_size=6),
     max_length=st.none() | st.integers(0, 8),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compilefix.recipes import one_hot_scatter, scatter_mean, weighted_scatter_add
@@ -30,6 +30,7 @@ def naive_sum(src: torch.Tensor, index: torch.Tensor, weight: torch.Tensor, size
     return torch.stack(slots)
 
 
+@settings(deadline=None)
 @given(
     slots=st.lists(st.integers(0, 4), max_size=8),
     features=st.integers(0, 3),
@@ -104,6 +105,7 @@ def test_weighted_sum_along_another_dimension() -> None:
     assert weighted_scatter_add(torch.ones(0, 2), torch.ones(0).long(), torch.ones(0)).shape == (0, 2)
 
 
+@settings(deadline=None)
 @given(
     index=st.lists(st.integers(0, 3) | st.just(-100), max_size=6),
     dtype=st.sampled_from([torch.float32, torch.float16, torch.int64, torch.bool]),
