@@ -61,7 +61,7 @@ class Call:
     A call with its arguments under torch's names.
 
     `dim` is counted from the front, and None where it is missing or out of range. `in_place` is True for the
-    operators that write into their target.
+    operators that write into their target, `readable` where the tensors have values that may be looked at now.
     """
 
     op: str
@@ -71,6 +71,7 @@ class Call:
     arguments: Mapping[str, Any]
     dim: int | None
     indices: tuple[Index, ...]
+    readable: bool = False
 
     @property
     def index(self) -> Any:

@@ -11,7 +11,7 @@ SHOWN = 3
 """So many positions are spelt out, the others are counted."""
 
 
-class IndexFault(IndexError, RuntimeError):
+class IndexFault(IndexError, RuntimeError):  # noqa: N818 - a fault of the caller's
     """
     An index-taking call that is wrong; `faults` has one line a fault, and the message is these lines.
 

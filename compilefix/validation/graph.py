@@ -133,14 +133,14 @@ def checked(key: str, call: Call, duplicates: str) -> list[torch.Tensor]:
     return result
 
 
-@torch._dynamo.allow_in_graph
+@torch._dynamo.allow_in_graph  # type: ignore[untyped-decorator]
 def trace(
     key: str, op: str, in_place: bool, duplicates: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> list[torch.Tensor]:
     """
-    Check a call that is being traced, and return the tensors to put in place of those in its index argument, in order.
+    Check a call that is being traced, and return what to put in place of the tensors in its index argument, in order.
 
-    Raises `IndexFault` for what shapes, dtypes and devices show; Dynamo reports it as a TorchRuntimeError with its text.
+    Raises `IndexFault` for what shapes, dtypes and devices show; Dynamo makes a TorchRuntimeError with its text of it.
     """
     spec = SPECS[key]
     call = bind(spec, op, in_place, args, kwargs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -64,6 +64,24 @@ class Layout:
     def masked(self) -> bool:
         """True where a mask is among the subscripts, so that the result's shape hangs on values."""
         return any(item.dtype in BOOL_OR_BYTE for _, item, _ in self.tensors)
+
+    @property
+    def whole_sizes(self) -> list[int]:
+        """Sizes that the slices leave, in order."""
+        kept = [(item, dim) for _, item, dim in self.parts if isinstance(item, slice)]
+        return [_length(item, self.shape[dim]) for item, dim in kept if dim is not None and dim < len(self.shape)]
+
+    def without_masks(self) -> Layout:
+        """Return the layout with the places of every mask in its stead, which reads values; masks must fit."""
+        if any(item.dim() == 0 and item.dtype in BOOL_OR_BYTE for _, item, _ in self.tensors):
+            return self  # adds a dimension of its own
+        parts: list[Part] = []
+        for number, item, dim in self.parts:
+            if isinstance(item, torch.Tensor) and item.dtype in BOOL_OR_BYTE and dim is not None:
+                parts += [(number, place, dim + k) for k, place in enumerate(item.nonzero(as_tuple=True))]
+            else:
+                parts.append((number, item, dim))
+        return replace(self, parts=tuple(parts))
 
     def label(self, number: int, name: str) -> str:
         """Return how a subscript is called in a message: ``index``, or ``index 1`` of several."""

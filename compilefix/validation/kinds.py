@@ -40,15 +40,19 @@ def same_dtype(call: Call) -> Iterator[str]:
     floating = source.is_floating_point() and target.is_floating_point()
     if call.spec.promoted and floating and torch.is_autocast_enabled(target.device.type):
         return
-    yield f"{call.spec.source} is {dtype_name(source.dtype)}, must be {dtype_name(target.dtype)} like {call.spec.target}"
+    wanted = f"{dtype_name(target.dtype)} like {call.spec.target}"
+    yield f"{call.spec.source} is {dtype_name(source.dtype)}, must be {wanted}"
 
 
 def assigned_dtype(call: Call) -> Iterator[str]:
     """Check the dtype of assigned values where torch does not convert: beside index tensors with dimensions."""
-    layout = Layout.of(call.index, call.shape, brackets=True)
-    if layout is None or call.source is None or not any(item.dim() for _, item, _ in layout.tensors):
+    layout = Layout.of(call.index, call.shape, brackets=call.spec.brackets)
+    if layout is None or call.source is None:
         return
-    if not (layout.masked and call.source.numel() == 1):
+    if call.spec.brackets and not any(item.dim() for _, item, _ in layout.tensors):
+        return
+    filled = layout.masked and call.source.numel() == 1 and not call.arguments.get("accumulate")
+    if not filled:
         yield from same_dtype(call)
 
 

@@ -11,6 +11,7 @@ import torch
 from compilefix.validation.call import Call, Index, Spec
 from compilefix.validation.faults import certain
 from compilefix.validation.indexing import Layout
+from compilefix.validation.shapes import subscripts_fit
 
 
 def along_dim(spec: Spec, target: torch.Tensor, arguments: Mapping[str, Any]) -> tuple[Index, ...]:
@@ -52,13 +53,20 @@ def rest_is_empty(call: Call) -> bool:
     return any(certain(size == 0) for dim, size in enumerate(call.shape) if dim != call.dim)
 
 
+def target_is_empty(call: Call) -> bool:
+    """Tell whether a target of several dimensions has no element."""
+    return call.target.dim() > 1 and certain(call.target.numel() == 0)
+
+
 def result_is_empty(call: Call) -> bool:
     """Tell whether subscripts pick no element; with masks, whether the dimensions without a subscript have none."""
     layout = Layout.of(call.index, call.shape, brackets=call.spec.brackets)
-    if layout is None:
+    if layout is None or layout.consumed > len(call.shape):
         return False
+    if call.readable and layout.masked and next(subscripts_fit(call), None) is None:
+        layout = layout.without_masks()
     placed = layout.result()
-    sizes = placed[0] if placed else [call.shape[dim] for _, item, dim in layout.parts if isinstance(item, slice)]
+    sizes = placed[0] if placed else layout.whole_sizes
     return any(certain(size == 0) for size in sizes)
 
 

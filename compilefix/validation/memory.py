@@ -11,18 +11,19 @@ from compilefix.oracle.memory import overlaps
 from compilefix.validation.call import Call
 from compilefix.validation.faults import certain, show
 from compilefix.validation.indexing import Layout
+from compilefix.validation.shapes import subscripts_fit
 
 
 def no_leaf(call: Call) -> Iterator[str]:
     """Check that autograd may see the target overwritten."""
-    target = call.target
+    target, name = call.target, f"{call.spec.target} {show(call.shape)}"
     if not torch.is_grad_enabled() or not target.requires_grad:
         return
     if target.is_leaf:
-        yield f"{call.spec.target} {show(call.shape)} is a leaf that requires grad, it cannot be written in place"
+        yield f"{name} is a leaf that requires grad, it cannot be written in place"
     elif target._is_view() and target._base is not None and target._base.is_leaf:
         base = show(target._base.shape)
-        yield f"{call.spec.target} {show(call.shape)} is a view of a leaf {base} that requires grad, it cannot be written in place"
+        yield f"{name} is a view of a leaf {base} that requires grad, it cannot be written in place"
 
 
 def not_expanded(call: Call) -> Iterator[str]:
@@ -31,7 +32,8 @@ def not_expanded(call: Call) -> Iterator[str]:
         return
     for d, (size, stride) in enumerate(zip(call.shape, call.target.stride(), strict=True)):
         if stride == 0 and certain(size > 1):
-            yield f"dim {d} of {call.spec.target} {show(call.shape)} is expanded, its {size} elements are one place in memory"
+            target = f"{call.spec.target} {show(call.shape)}"
+            yield f"dim {d} of {target} is expanded, its {size} elements are one place in memory"
 
 
 def no_overlap(call: Call) -> Iterator[str]:
@@ -44,7 +46,8 @@ def no_overlap(call: Call) -> Iterator[str]:
         others.append((str(call.spec.source), call.source))
     for name, tensor in others:
         if overlaps((call.spec.target, view), (name, tensor)):
-            yield f"{name} {show(tensor.shape)} shares memory with {call.spec.target} {show(call.shape)}, which is written in place"
+            target = f"{call.spec.target} {show(call.shape)}"
+            yield f"{name} {show(tensor.shape)} shares memory with {target}, which is written in place"
 
 
 def _taken_as_number(call: Call) -> bool:
@@ -59,6 +62,8 @@ def _written_view(call: Call) -> torch.Tensor | None:
         return call.target
     layout = Layout.of(call.index, call.shape, brackets=True)
     if layout is None or not layout.tensors or layout.consumed > call.target.dim():
+        return None
+    if next(subscripts_fit(call), None) is not None:
         return None
     kept: list[Any] = []
     for _, item, _ in layout.parts:

@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar, overload
 
 import torch
@@ -18,6 +19,7 @@ from compilefix.validation.call import Call, bind
 from compilefix.validation.faults import DuplicateIndexWarning, IndexFault
 from compilefix.validation.graph import checked, judge, trace, values_of
 from compilefix.validation.table import SPECS, SPELLINGS
+from compilefix.validation.values import in_range
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,7 +31,7 @@ OLDEST_TRACED = "2.6"
 """Oldest release on which tracing through the mode was measured."""
 
 LIMITS = (
-    "graph: the first operator that goes wrong raises, and shape, dtype and device faults raise before any value is read",
+    "graph: the first operator that goes wrong raises, the others are not looked at",
     "graph: shape, dtype and device faults raise while tracing, as torch._dynamo.exc.TorchRuntimeError with the text",
     "graph: shared memory, expanded targets and leaves written in place are not checked, graphs have no addresses",
     "graph: duplicates are found when the graph runs; their warning has no call site",
@@ -104,6 +106,7 @@ class validate(TorchFunctionMode):  # noqa: N801 - used like a function, and Dyn
             return
         tensors = [t for t in (call.target, call.source, *(i.tensor for i in call.indices)) if t is not None]
         plain = all(map(_is_plain, tensors))
+        call = replace(call, readable=plain)
         faults = [line for rule in spec.rules for line in rule(call)]
         if plain and in_place:
             faults += [line for rule in spec.memory_rules for line in rule(call)]
@@ -167,7 +170,7 @@ def from_environment() -> validate | None:
     if value != "1" and value not in POLICIES:
         raise UsageError(f"COMPILEFIX_VALIDATE={value!r} must be 0, 1, {', '.join(POLICIES)}")
     mode = validate("warn" if value == "1" else value)
-    mode.__enter__()
+    mode.__enter__()  # type: ignore[no-untyped-call]
     return mode
 
 
@@ -176,7 +179,7 @@ def _range_faults(call: Call) -> Iterator[str]:
     tensors = [index.tensor for index in call.indices]
     if all(t.dtype in call.spec.index_dtypes and not t.is_floating_point() for t in tensors):
         values = values_of(call, "ignore")
-        yield from (line for rule in call.spec.value_rules for line in rule(values) if "outside" in line)
+        yield from (line for rule in call.spec.value_rules if rule is in_range for line in rule(values))
 
 
 def _has_tensor(index: Any) -> bool:
@@ -189,7 +192,7 @@ def _lists_as_tensors(index: Any) -> Any:
     """Return subscripts with lists of integers as tensors, which a check can stand in front of."""
     if isinstance(index, tuple):
         return tuple([_lists_as_tensors(item) for item in index])
-    if isinstance(index, list) and len(index) > 0 and all([type(item) is int for item in index]):
+    if isinstance(index, list) and len(index) > 0 and [item for item in index if type(item) is not int] == []:
         return torch.tensor(index)
     return index
 

@@ -25,7 +25,7 @@ def index_has_targets_rank(call: Call) -> Iterator[str]:
     if _free(call) or not isinstance(call.index, torch.Tensor):
         return
     if max(call.index.dim(), 1) != max(call.target.dim(), 1):
-        yield f"{call.spec.index} {show(call.index.shape)} has {call.index.dim()} dimensions, {_target(call)} has {call.target.dim()}"
+        yield f"{_index(call)} has {call.index.dim()} dimensions, {_target(call)} has {call.target.dim()}"
 
 
 def index_fits_target(call: Call) -> Iterator[str]:
@@ -34,7 +34,8 @@ def index_fits_target(call: Call) -> Iterator[str]:
         return
     for d, (n, most) in enumerate(zip(call.index.shape, call.shape, strict=False)):
         if d != call.dim and certain(n > most):
-            yield f"{call.spec.index}.size({d}) = {n} is larger than {call.spec.target}.size({d}) = {most} (dim is {call.dim})"
+            limit = f"{call.spec.target}.size({d}) = {most}"
+            yield f"{call.spec.index}.size({d}) = {n} is larger than {limit} (dim is {call.dim})"
 
 
 def source_has_index_rank(call: Call) -> Iterator[str]:
@@ -42,14 +43,14 @@ def source_has_index_rank(call: Call) -> Iterator[str]:
     if call.source is None or _free(call):
         return
     if max(call.source.dim(), 1) != max(call.index.dim(), 1):
-        yield f"{_source(call)} has {call.source.dim()} dimensions, index {show(call.index.shape)} has {call.index.dim()}"
+        yield f"{_source(call)} has {call.source.dim()} dimensions, {_index(call)} has {call.index.dim()}"
 
 
 def index_fits_source(call: Call) -> Iterator[str]:
     """Check ``index.size(d) <= src.size(d)`` for every dimension."""
     if call.source is None or _free(call) or call.dim is None:
         return
-    for d, (n, most) in enumerate(zip(call.index.shape, call.source.shape, strict=False)):
+    for d, (n, most) in enumerate(zip(call.index.shape or (1,), call.source.shape or (1,), strict=False)):
         if certain(n > most):
             yield f"index.size({d}) = {n} is larger than {call.spec.source}.size({d}) = {most}"
 
@@ -96,9 +97,17 @@ def value_is_a_number(call: Call) -> Iterator[str]:
         yield f"{_source(call)} must be a number or have no dimensions"
 
 
+def weight_is_a_table(call: Call) -> Iterator[str]:
+    """Check that embedding's weight has two dimensions."""
+    if call.target.dim() != 2:
+        yield f"{_target(call)} must have two dimensions"
+
+
 def indices_broadcast(call: Call) -> Iterator[str]:
     """Check take_along_dim's indices: the target's rank, and sizes that broadcast apart from `dim`."""
     index, dim = call.index, call.dim
+    if call.arguments.get("dim") is not None and call.target.dim() == 0:
+        yield f"dim {call.arguments['dim']} is given, input has no dimensions"
     if not isinstance(index, torch.Tensor) or dim is None or call.arguments.get("dim") is None:
         return
     if index.dim() != call.target.dim():
@@ -126,11 +135,21 @@ def subscripts_fit(call: Call) -> Iterator[str]:
     if layout.consumed > call.target.dim():
         yield f"{layout.consumed} dimensions are indexed, {_target(call)} has {call.target.dim()}"
         return
+    for number, item, dim in layout.parts:
+        if isinstance(item, int) and dim is not None and (item >= call.shape[dim] or item < -call.shape[dim]):
+            size, name = call.shape[dim], layout.label(number, call.spec.index)
+            yield f"{name} = {item} is outside [{-size}, {size}) of dim {dim} of {_target(call)}"
+    fits = True
     for number, item, dim in layout.tensors:
-        if item.dtype in BOOL_OR_BYTE and dim is not None:
-            wanted = call.shape[dim : dim + item.dim()]
-            if unequal(item.shape, wanted):
-                yield f"mask {layout.label(number, 'index')} {show(item.shape)} must have the shape {show(wanted)} of {_target(call)} from dim {dim}"
+        wanted = call.shape[dim : dim + item.dim()] if dim is not None else ()
+        if item.dtype in BOOL_OR_BYTE and unequal(item.shape, wanted):
+            fits = False
+            name = f"mask {layout.label(number, 'index')} {show(item.shape)}"
+            yield f"{name} must have the shape {show(wanted)} of {_target(call)} from dim {dim}"
+    if not fits:
+        return
+    if call.readable:
+        layout = layout.without_masks()
     shapes = [tuple(item.shape) for _, item, _ in layout.tensors]
     if not layout.masked and broadcast(shapes) is None:
         yield f"index tensors of shapes {', '.join(map(show, shapes))} do not broadcast together"
@@ -139,13 +158,22 @@ def subscripts_fit(call: Call) -> Iterator[str]:
 def value_broadcasts(call: Call) -> Iterator[str]:
     """Check that assigned values broadcast to the indexed places."""
     layout = _layout(call)
-    if call.source is None or layout is None or (placed := layout.result()) is None:
+    if call.source is None or layout is None or next(subscripts_fit(call), None) is not None:
+        return
+    if call.readable and not _fills(call, layout):
+        layout = layout.without_masks()
+    if (placed := layout.result()) is None:
         return
     shape = list(call.source.shape)
     while call.spec.brackets and len(shape) > len(placed[0]) and certain(shape[0] == 1):
         del shape[0]
     if not expands(shape, placed[0]):
         yield f"{_source(call)} does not broadcast to the indexed places {show(placed[0])} of {_target(call)}"
+
+
+def _fills(call: Call, layout: Layout) -> bool:
+    """Tell whether torch fills a single value in under a mask, whatever dimensions it has."""
+    return layout.masked and call.source is not None and call.source.numel() == 1
 
 
 def _layout(call: Call) -> Layout | None:
@@ -174,6 +202,10 @@ def _free(call: Call) -> bool:
 
 def _target(call: Call) -> str:
     return f"{call.spec.target} {show(call.shape)}"
+
+
+def _index(call: Call) -> str:
+    return f"{call.spec.index} {show(call.index.shape)}"
 
 
 def _source(call: Call) -> str:

@@ -11,6 +11,8 @@ from compilefix.validation.faults import certain, show, unequal
 def slice_is_filled(call: Call) -> Iterator[str]:
     """Check that the source has the shape of ``input[start:end:step]`` along `dim`."""
     start, end, step = (call.arguments[name] for name in ("start", "end", "step"))
+    if not call.target.dim():
+        yield "input has no dimensions, so it has no slice"
     if call.dim is None or not call.target.dim() or not all(isinstance(k, int | None) for k in (start, end, step)):
         return
     if step < 1:
@@ -27,6 +29,8 @@ def slice_is_filled(call: Call) -> Iterator[str]:
 def selection_is_filled(call: Call) -> Iterator[str]:
     """Check select_scatter's index and that the source has the target's shape without `dim`."""
     index = call.arguments["index"]
+    if not call.target.dim():
+        yield "input has no dimensions, so there is none to select from"
     if call.dim is None or not isinstance(index, int) or not call.target.dim():
         return
     size = call.shape[call.dim]
@@ -54,11 +58,22 @@ def diagonal_is_filled(call: Call) -> Iterator[str]:
 
 
 def strided_view_is_filled(call: Call) -> Iterator[str]:
-    """Check that the source has the view's shape and that no two places of the view are one."""
-    size, stride = call.arguments["size"], call.arguments["stride"]
+    """Check that the source has the view's shape, that the view lies in the storage and has no place twice."""
+    size, stride, offset = (call.arguments[name] for name in ("size", "stride", "storage_offset"))
+    offset = call.target.storage_offset() if offset is None else offset
     yield from _is(call, list(size), "the strided view")
-    if len(size) == len(stride) and any(certain(n > 1) and s == 0 for n, s in zip(size, stride, strict=True)):
+    if len(size) != len(stride):
+        yield f"size {show(size)} and stride {show(stride)} differ in length"
+        return
+    if any(certain(n == 0) for n in size):
+        return
+    if any(certain(n > 1) and s == 0 for n, s in zip(size, stride, strict=True)):
         yield f"size {show(size)} with stride {show(stride)} writes one place several times"
+    held = call.target.untyped_storage().nbytes() // call.target.element_size()
+    last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    if certain(last >= held):
+        view = f"size {show(size)}, stride {show(stride)}, storage_offset {offset}"
+        yield f"{view} ends at element {last}, the storage of input {show(call.shape)} has {held}"
 
 
 def _is(call: Call, wanted: list[int], what: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from compilefix.validation import kinds, locate, memory, shapes, slices, values
-from compilefix.validation.call import BOOL, BOOL_OR_BYTE, LONG, Spec
+from compilefix.validation.call import BOOL, LONG, Spec
 
 _COMMON = (shapes.dim_exists, kinds.index_dtype, kinds.same_device)
 _ONE_PLACE = (
@@ -74,7 +74,7 @@ SPECS: dict[str, Spec] = {
         source="source",
         locate=locate.along_dim,
         value_rules=_RANGE,
-        idle=locate.rest_is_empty,
+        idle=locate.target_is_empty,
         memory_rules=_MEMORY,
     ),
     "index_reduce": Spec(
@@ -83,7 +83,6 @@ SPECS: dict[str, Spec] = {
         source="source",
         locate=locate.along_dim,
         value_rules=_RANGE,
-        idle=locate.rest_is_empty,
         memory_rules=_MEMORY,
     ),
     "index_copy": Spec(
@@ -112,7 +111,7 @@ SPECS: dict[str, Spec] = {
     ),
     "index_put": Spec(
         ("input", "indices", "values", "accumulate"),
-        (*_SUBSCRIPTS, shapes.value_broadcasts, kinds.same_dtype),
+        (*_SUBSCRIPTS, shapes.value_broadcasts, kinds.assigned_dtype),
         index="indices",
         source="values",
         defaults={"accumulate": False},
@@ -163,17 +162,23 @@ SPECS: dict[str, Spec] = {
         (kinds.index_dtype, kinds.same_device, kinds.same_dtype, shapes.mask_broadcasts),
         index="mask",
         source="source",
-        index_dtypes=BOOL_OR_BYTE,
+        index_dtypes=BOOL,
         locate=locate.mask,
         value_rules=(values.mask_has_elements,),
         memory_rules=_MEMORY,
     ),
     "embedding": Spec(
         ("input", "weight", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"),
-        (kinds.index_dtype, kinds.same_device),
+        (kinds.index_dtype, kinds.same_device, shapes.weight_is_a_table),
         index="input",
         target="weight",
-        defaults={"padding_idx": None, "max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "sparse": False},
+        defaults={
+            "padding_idx": None,
+            "max_norm": None,
+            "norm_type": 2.0,
+            "scale_grad_by_freq": False,
+            "sparse": False,
+        },
         locate=locate.rows,
         value_rules=_RANGE,
     ),

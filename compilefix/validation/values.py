@@ -15,7 +15,7 @@ def in_range(values: Values) -> Iterator[str]:
     for index in values.indices:
         if values.idle and not index.selects:
             continue
-        low = -index.size if values.spec.negative else 0
+        low = -index.size if values.spec.negative and index.dim is not None else 0
         bad = (index.tensor < low) | (index.tensor >= index.size)
         positions = bad.nonzero()[:SHOWN].tolist()
         if positions:
@@ -28,7 +28,7 @@ def in_range(values: Values) -> Iterator[str]:
 def mask_has_elements(values: Values) -> Iterator[str]:
     """Check that the source has an element for every place that the mask picks."""
     (mask,) = values.indices
-    shape = torch.broadcast_shapes(mask.tensor.shape, values.shape)
+    shape = torch.broadcast_shapes(mask.tensor.shape, values.shape)  # type: ignore[no-untyped-call]
     wanted = int(mask.tensor.expand(shape).sum(dtype=torch.int64))
     if wanted > values.available:
         yield f"mask {show(mask.tensor.shape)} picks {wanted} places, source has {values.available} elements"
@@ -57,7 +57,8 @@ def no_conflict(values: Values) -> Iterator[str]:
 
 
 def _common(values: Values) -> torch.Size:
-    return torch.broadcast_shapes(*(index.tensor.shape for index in values.indices))
+    shapes = [index.tensor.shape for index in values.indices]
+    return torch.Size(torch.broadcast_shapes(*shapes))  # type: ignore[no-untyped-call]
 
 
 def _wrapped(index: Index) -> torch.Tensor:
@@ -110,4 +111,3 @@ def _place(values: Values, number: int) -> str:
 def _where(values: Values, index: Index) -> str:
     target = f"{values.spec.target} {show(values.shape)}"
     return f"the flattened {target}" if index.dim is None else f"dim {index.dim} of {target}"
-
