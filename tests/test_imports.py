@@ -24,15 +24,16 @@ ALLOWED = {
     "measured": {"check", "registry", "", *GROUND},
     "config": GROUND,
     "runner": {"check", "environment", "issue", "oracle", "outcome", "registry", "", *GROUND},
+    "validation": {"oracle", *GROUND},
     "report": {"check", "environment", "issue", "outcome", "registry", *GROUND},
     "cli": {"check", "config", "environment", "measured", "outcome", "registry", "report", "runner", "", *GROUND},
     "__main__": {"cli"},
-    "": set(),
+    "": {"validation"},
 }
 """Room to the rooms it may import; the empty name is the package itself, for its version."""
 
 HEAVY = {
-    "torch": {"environment", "oracle", "runner"},
+    "torch": {"environment", "oracle", "runner", "validation"},
     "rich": {"report/table", "report/listing", "cli/progress"},
     "platformdirs": {"runner"},
 }

@@ -75,6 +75,8 @@ def written_by_scatter(call: Call) -> torch.Tensor | None:
     if call.source is None or call.arguments.get("reduce") is not None:
         return None
     index, found = call.indices[0].tensor, call.source.detach()
+    if certain(index.numel() == 0):
+        return None
     if index.dim() != found.dim():  # one of them has no dimension
         return found.reshape(index.shape)
     for dim, size in enumerate(index.shape):

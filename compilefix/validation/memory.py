@@ -21,7 +21,7 @@ def no_leaf(call: Call) -> Iterator[str]:
         return
     if target.is_leaf:
         yield f"{name} is a leaf that requires grad, it cannot be written in place"
-    elif target._is_view() and target._base is not None and target._base.is_leaf:
+    elif target._base is not None and target._base.is_leaf and target._base.requires_grad:
         base = show(target._base.shape)
         yield f"{name} is a view of a leaf {base} that requires grad, it cannot be written in place"
 

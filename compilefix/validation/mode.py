@@ -82,7 +82,8 @@ class validate(TorchFunctionMode):  # noqa: N801 - used like a function, and Dyn
             return func(*args, **kwargs)
         key, op, in_place = SPELLINGS[func]
         if not torch.compiler.is_compiling():
-            self._check(key, op, in_place, args, kwargs)
+            with torch._C.DisableTorchFunction():  # other modes see the call, not the checks
+                self._check(key, op, in_place, args, kwargs)
             return func(*args, **kwargs)
         spec = SPECS[key]
         if spec.brackets:
@@ -168,7 +169,7 @@ def from_environment() -> validate | None:
     if value in ("", "0"):
         return None
     if value != "1" and value not in POLICIES:
-        raise UsageError(f"COMPILEFIX_VALIDATE={value!r} must be 0, 1, {', '.join(POLICIES)}")
+        raise UsageError(f"COMPILEFIX_VALIDATE={value!r} must be 0, 1, warn, error or ignore")
     mode = validate("warn" if value == "1" else value)
     mode.__enter__()  # type: ignore[no-untyped-call]
     return mode
@@ -216,7 +217,7 @@ def _with_tensors(index: Any, fresh: Sequence[torch.Tensor]) -> Any:
 
 def _is_plain(tensor: torch.Tensor) -> bool:
     """Tell whether a tensor is no subclass, no wrapper of a transform, and has values."""
-    known = type(tensor) in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
+    known = type(tensor) in (torch.Tensor, torch.nn.Parameter)
     wrapped = torch._C._functorch.is_functorch_wrapped_tensor(tensor)
     return known and not wrapped and tensor.device.type != "meta" and tensor.layout is torch.strided
 
