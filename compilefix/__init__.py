@@ -2,5 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from compilefix.validation import validate, validated
+
 __version__ = "0.1.0"
-__all__ = ["__version__"]
+__all__ = ["__version__", "validate", "validated"]
+
+_LAZY = {"validate": "compilefix.validation", "validated": "compilefix.validation"}
+"""Names that need torch, and the module each is imported from on first use."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(_LAZY[name]), name)
+    return value

@@ -38,10 +38,11 @@ ALLOWED = {
         "",
         *GROUND,
     },
+    "validation": {"oracle", *GROUND},
     "recipes": {"oracle", "outcome", "issue", *GROUND},
     "gate": {"condition", "environment", "issue", *GROUND},
     "ops": {"gate", "registry", "environment", "issue", *GROUND},
-    "workaround": {"ops", "gate", "runner", "registry", "environment", "outcome", "issue", *GROUND},
+    "workaround": {"cure", "ops", "gate", "runner", "registry", "environment", "outcome", "issue", *GROUND},
     "report": {"check", "cure", "environment", "issue", "outcome", "registry", *GROUND},
     "cli": {
         "check",
@@ -60,12 +61,12 @@ ALLOWED = {
         *GROUND,
     },
     "__main__": {"cli"},
-    "": set(),
+    "": {"validation"},
 }
 """Room to the rooms it may import; the empty name is the package itself, for its version."""
 
 HEAVY = {
-    "torch": {"cuda_interpreted", "environment", "oracle", "ops", "recipes", "runner", "workaround"},
+    "torch": {"cuda_interpreted", "environment", "oracle", "ops", "recipes", "runner", "validation", "workarounds"},
     "rich": {"report/table", "report/listing", "cli/progress"},
     "platformdirs": {"gate", "runner"},
 }
