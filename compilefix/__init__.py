@@ -5,12 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from compilefix.gate import force, when
+    from compilefix.standing import status
     from compilefix.validation import validate, validated
+    from compilefix.workarounds import workaround
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "validate", "validated"]
+__all__ = ["__version__", "force", "status", "validate", "validated", "when", "workaround"]
 
-_LAZY = {"validate": "compilefix.validation", "validated": "compilefix.validation"}
+_LAZY = {
+    "force": "compilefix.gate",
+    "status": "compilefix.standing",
+    "validate": "compilefix.validation",
+    "validated": "compilefix.validation",
+    "when": "compilefix.gate",
+    "workaround": "compilefix.workarounds",
+}
 """Names that need torch, and the module each is imported from on first use."""
 
 

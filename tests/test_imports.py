@@ -42,8 +42,9 @@ ALLOWED = {
     "recipes": {"oracle", "outcome", "issue", *GROUND},
     "gate": {"condition", "environment", "issue", *GROUND},
     "ops": {"gate", "registry", "environment", "issue", *GROUND},
-    "workaround": {"cure", "ops", "gate", "runner", "registry", "environment", "outcome", "issue", *GROUND},
-    "report": {"check", "cure", "environment", "issue", "outcome", "registry", *GROUND},
+    "workarounds": {"cure", "ops", "gate", "runner", "registry", "environment", "outcome", "issue", *GROUND},
+    "standing": {"gate", "ops", "registry", "workarounds", *GROUND},
+    "report": {"check", "cure", "standing", "environment", "issue", "outcome", "registry", *GROUND},
     "cli": {
         "check",
         "config",
@@ -56,12 +57,13 @@ ALLOWED = {
         "registry",
         "report",
         "runner",
-        "workaround",
+        "standing",
+        "workarounds",
         "",
         *GROUND,
     },
     "__main__": {"cli"},
-    "": {"validation"},
+    "": {"gate", "standing", "validation", "workarounds"},
 }
 """Room to the rooms it may import; the empty name is the package itself, for its version."""
 

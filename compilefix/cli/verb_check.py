@@ -124,7 +124,7 @@ def _kinds(args: argparse.Namespace) -> Any:
         return None
     if args.no_workarounds or args.resume or args.record:
         raise UsageError("--workarounds does not go with --no-workarounds, --resume or --record")
-    from compilefix.workaround import proof
+    from compilefix.workarounds import proof
 
     return proof.provable
 

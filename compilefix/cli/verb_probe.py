@@ -30,8 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run ``probe``."""
+    options.require_torch()
     from compilefix import gate, ops, registry, runner
-    from compilefix.workaround import probe
+    from compilefix.workarounds import probe
 
     chosen = DEFAULTS | {"jobs": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2}
     chosen |= options.settings(args)

@@ -7,7 +7,7 @@ from packaging.version import Version
 from compilefix import environment
 from compilefix.issue import Issue
 from compilefix.registry import Record
-from compilefix.workaround.interface import Nothing
+from compilefix.workarounds.interface import Nothing
 
 WIDTH = 9
 

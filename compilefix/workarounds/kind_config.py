@@ -9,7 +9,7 @@ from typing import Any
 
 from compilefix import environment
 from compilefix.registry import Record
-from compilefix.workaround.interface import Scope
+from compilefix.workarounds.interface import Scope
 
 WIDTH = 2
 

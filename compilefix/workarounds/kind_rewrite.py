@@ -13,7 +13,7 @@ from compilefix import ops
 from compilefix.ops.drop_in import PLAIN, DropIn, build
 from compilefix.ops.selection import cheapest
 from compilefix.registry import Record
-from compilefix.workaround.interface import F
+from compilefix.workarounds.interface import F
 
 WIDTH = 1
 

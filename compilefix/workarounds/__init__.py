@@ -16,7 +16,7 @@ from typing import Any, cast
 from compilefix import gate, registry
 from compilefix.errors import UsageError
 from compilefix.registry import Record
-from compilefix.workaround.interface import Kind, Nothing
+from compilefix.workarounds.interface import Kind, Nothing
 
 __all__ = ["StaleWorkaroundWarning", "kinds", "offered", "workaround"]
 

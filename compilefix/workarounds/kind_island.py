@@ -6,7 +6,7 @@ import torch
 
 from compilefix import environment
 from compilefix.registry import Record
-from compilefix.workaround.interface import F, Scope, apart
+from compilefix.workarounds.interface import F, Scope, apart
 
 WIDTH = 4
 

@@ -15,12 +15,12 @@ from compilefix.issue import Issue, Symptom
 from compilefix.outcome import REFERENCE, Did, Result, Target, Verdict
 from compilefix.registry import Record
 from compilefix.runner.session import Watcher
-from compilefix.workaround import hostile
+from compilefix.workarounds import hostile
 
 REPRO = '''"""{op} by {strategy}: {pattern}."""
 
 from compilefix.issue import Issue, Symptom
-from compilefix.workaround import hostile
+from compilefix.workarounds import hostile
 
 ISSUE = Issue(symptom=Symptom.WRONG_RESULT, stage="inductor")
 inputs, program = hostile.case({op!r}, {strategy!r}, {pattern!r})

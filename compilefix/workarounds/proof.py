@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compilefix.cure import OWN
 from compilefix.registry import WORKAROUNDS, Record
-from compilefix.workaround import kinds, offered
+from compilefix.workarounds import kinds, offered
 
 NOT_APPLIED = "upgrade"
 
