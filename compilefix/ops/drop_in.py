@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from compilefix.ops.clones import fused_clone, opaque_clone
+from compilefix.ops.dtypes import castable
 
 Op = Callable[..., Any]
 PLAIN = "plain"
@@ -154,7 +155,7 @@ def in_place_strategies(functional: Mapping[str, Op], upstream: Op) -> dict[str,
     def twin(strategy: Op) -> Op:
         def in_place(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
             result = strategy(self, *args, **kwargs)
-            if result.shape != self.shape or not torch.can_cast(result.dtype, self.dtype):
+            if result.shape != self.shape or not castable(result.dtype, self.dtype):
                 return upstream(self, *args, **kwargs)  # type: ignore[no-any-return]
             return self.copy_(result)
 

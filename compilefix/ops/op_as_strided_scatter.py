@@ -51,8 +51,9 @@ def _base(
         base = input.clone()
     if len(size) != len(stride) or src.shape != tuple(size) or (input.requires_grad and not input.is_contiguous()):
         return None
-    offset = base.storage_offset() if storage_offset is None else storage_offset
-    memory = extent(base.shape, base.stride(), base.storage_offset())
+    begin: Any = base.storage_offset()
+    offset = begin if storage_offset is None else storage_offset
+    memory = extent(base.shape, base.stride(), begin)
     if offset < 0 or any(step < 0 for step in stride) or extent(size, stride, offset) > memory:
         return None
     return base, offset, memory
@@ -62,8 +63,8 @@ def _laid_out_like(flat: Tensor, base: Tensor) -> Tensor:
     return flat.as_strided(base.shape, base.stride(), base.storage_offset())
 
 
-def _on_copy(copy: Callable[[Tensor], Tensor], write: Op, *, source: bool = False) -> Op:
-    """Return `write` applied to a copy that keeps the layout; with `source`, ``src`` is copied as well."""
+def _on_copy(copy: Callable[[Tensor], Tensor], *, source: bool = False) -> Op:
+    """Return upstream applied to a copy that keeps the layout; with `source`, ``src`` is copied as well."""
 
     def protected(
         input: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
@@ -73,7 +74,7 @@ def _on_copy(copy: Callable[[Tensor], Tensor], write: Op, *, source: bool = Fals
             return torch.as_strided_scatter(input, src, size, stride, storage_offset)
         base, offset, memory = found
         target = _laid_out_like(copy(base.as_strided((memory,), (1,), 0)), base)
-        return write(target, copy(src) if source else src, size, stride, offset)  # type: ignore[no-any-return]
+        return torch.as_strided_scatter(target, copy(src) if source else src, size, stride, offset)
 
     return protected
 
@@ -91,13 +92,22 @@ def where(
     numbers = torch.arange(src.numel(), device=input.device)
     table = torch.full((memory,), -1, dtype=torch.int64, device=input.device)
     table = table.scatter(0, strided(size, stride, offset, input.device).reshape(-1), numbers)
-    landed = table[strided(base.shape, base.stride(), base.storage_offset(), input.device)]
+    begin: Any = base.storage_offset()
+    landed = table[strided(base.shape, base.stride(), begin, input.device)]
     return torch.where(landed >= 0, src.to(input.dtype).reshape(-1)[landed.clamp(min=0)], base)
 
 
-def _assign(out: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int) -> Tensor:
-    out.as_strided(size, stride, storage_offset)[...] = src
-    return out
+def assign(
+    input: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """Copy into the region of a clone."""
+    found = _base(input, src, size, stride, storage_offset)
+    if found is None:
+        return torch.as_strided_scatter(input, src, size, stride, storage_offset)
+    base, offset, memory = found
+    flat = base.as_strided((memory,), (1,), 0).clone()
+    flat.as_strided(size, stride, offset).copy_(src)
+    return _laid_out_like(flat, base)
 
 
 def index_put(
@@ -113,6 +123,11 @@ def index_put(
     return _laid_out_like(torch.index_put(flat, (positions,), src.to(input.dtype).reshape(-1)), base)
 
 
+def _whole(strategy: Op) -> Op:
+    """Return `strategy` as one node of Dynamo's graph: Dynamo cannot trace ``storage_offset()``, AOTAutograd can."""
+    return torch.compiler.allow_in_graph(strategy)  # type: ignore[no-untyped-call,no-any-return]
+
+
 def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (src, (2, 3), (6, 1), 6), {}
 
@@ -125,12 +140,12 @@ DROP_INS = (
         strategies=functional_strategies(
             torch.as_strided_scatter,
             order=("clone", "fused-clone", "assign", "index-put", "where"),
-            clone=_on_copy(torch.clone, torch.as_strided_scatter),
-            fused_clone=_on_copy(fused_clone, torch.as_strided_scatter),
-            assign=_on_copy(torch.clone, _assign),
-            index_put=index_put,
-            where=where,
-            opaque_clone=_on_copy(opaque_clone, torch.as_strided_scatter, source=True),
+            clone=_whole(_on_copy(torch.clone)),
+            fused_clone=_whole(_on_copy(fused_clone)),
+            assign=_whole(assign),
+            index_put=_whole(index_put),
+            where=_whole(where),
+            opaque_clone=_whole(_on_copy(opaque_clone, source=True)),
         ),
         records=("gh198094",),
         sample=Sample(source=lambda base: base[3:5, :3], arguments=_arguments),

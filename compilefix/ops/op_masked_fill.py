@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from compilefix.ops.drop_in import DropIn, Sample, functional_strategies, in_place_strategies
+from compilefix.ops.dtypes import castable
 
 Tensor = torch.Tensor
 
@@ -54,7 +55,7 @@ def where(input: Tensor, mask: Tensor, value: Tensor | complex) -> Tensor:
     if mask.dtype != torch.bool or (isinstance(value, Tensor) and value.ndim > 0):
         return torch.masked_fill(input, mask, value)
     if isinstance(value, Tensor):
-        if not torch.can_cast(value.dtype, input.dtype):
+        if not castable(value.dtype, input.dtype):
             return torch.masked_fill(input, mask, value)
         return torch.where(mask, value.to(input.dtype), input)
     return torch.where(mask, torch.full((), value, dtype=input.dtype, device=input.device), input)

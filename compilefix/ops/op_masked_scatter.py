@@ -57,7 +57,8 @@ def where(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         return torch.masked_scatter(input, mask, source)
     if source.numel() == 0:  # nothing to gather from; right only if the mask is false throughout
         return torch.masked_scatter(opaque_clone(input), mask, source)
-    mask, base = torch.broadcast_tensors(mask, input)
+    shape = torch.broadcast_shapes(mask.shape, input.shape)  # type: ignore[no-untyped-call]
+    mask, base = mask.expand(shape), input.expand(shape)
     taken = (mask.reshape(-1).cumsum(0) - 1).clamp(min=0)
     return torch.where(mask, source.reshape(-1).index_select(0, taken).reshape(mask.shape), base)
 
