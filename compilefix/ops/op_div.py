@@ -61,10 +61,15 @@ def floored(input: Tensor, other: Tensor | Number, quotient: Tensor) -> Tensor:
     return torch.where(torch.ones_like(found, dtype=torch.bool), found, quotient)
 
 
+def _whole(value: Tensor | Number) -> bool:
+    if isinstance(value, Tensor):
+        return not (value.is_floating_point() or value.is_complex())
+    return not isinstance(value, (float, complex))
+
+
 def divisor(input: Tensor, other: Tensor | Number) -> Tensor | Number:
     """Return `other`; on the CPU raise ``RuntimeError`` where an integer is divided by zero."""
-    whole = not torch.result_type(input, other).is_floating_point
-    if not whole or input.device.type != "cpu":
+    if not _whole(input) or not _whole(other) or input.device.type != "cpu":
         return other
     if isinstance(other, Tensor):
         return nonzero(other)
@@ -86,7 +91,7 @@ def twin(functional: Op, upstream: Op) -> Op:
 
     def in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         found: Tensor = functional(self, *args, **kwargs)
-        if not torch.can_cast(found.dtype, self.dtype) or found.shape != self.shape:
+        if (_whole(self) and not _whole(found)) or found.shape != self.shape:
             return upstream(self, *args, **kwargs)  # type: ignore[no-any-return]
         return self.copy_(found)
 

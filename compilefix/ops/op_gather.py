@@ -38,7 +38,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 def _checked(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     if index.dtype in (torch.int32, torch.int64):
         message = f"index {{index}} is out of bounds for dimension {dim} with size {{size}}"
-        index = in_range(index, size_along(input, dim), "RuntimeError", message)
+        index = in_range(index, size_along(input, dim), 1, "RuntimeError", message)
     return torch.gather(input, dim, index, sparse_grad=sparse_grad)
 
 

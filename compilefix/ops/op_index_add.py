@@ -61,16 +61,9 @@ def _fit(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         ),
     )
     slices = source.shape[position] if source.ndim else 1
-    checks.require(
-        index.numel() == slices,
-        RuntimeError,
-        lambda: (
-            f"{OP}(): Number of indices ({index.numel()}) should be equal to source.size(dim): ({slices}), "
-            f"for dim: {position}"
-        ),
-    )
+    checks.as_many(index, slices)
     message = f"index {{index}} is out of bounds for dimension {position} with size {{size}}"
-    return checks.in_range(index, checks.size_along(input, position), "RuntimeError", message)
+    return checks.in_range(index, checks.size_along(input, position), source.numel(), "RuntimeError", message)
 
 
 def _checked(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:

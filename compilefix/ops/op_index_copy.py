@@ -56,11 +56,7 @@ def _fit(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
             f"Source dimensionality ({source.ndim}), destination dimensionality ({input.ndim})"
         ),
     )
-    checks.require(
-        index.numel() == slices,
-        IndexError,
-        lambda: f"{OP}(): Number of indices ({index.numel()}) should be equal to source.size(dim) ({slices})",
-    )
+    checks.as_many(index, slices)
     checks.require(
         index.dtype == torch.int64, RuntimeError, lambda: f"{OP}(): Expected a long tensor for index, got {index.dtype}"
     )
@@ -74,7 +70,7 @@ def _fit(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         ),
     )
     message = f"{OP}(): index {{index}} is out of bounds for dimension {position} with size {{size}}"
-    return checks.in_range(index, checks.size_along(input, position), "IndexError", message)
+    return checks.in_range(index, checks.size_along(input, position), source.numel(), "IndexError", message)
 
 
 def _checked(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:

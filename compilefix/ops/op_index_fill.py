@@ -23,7 +23,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -
     Args:
         input: any shape and dtype.
         dim: dimension along which `index` counts; may be negative.
-        index: int64, a vector or 0-dim; negative elements count from the end.
+        index: int64, a vector or 0-dim; negative elements count from the end (upstream has no gradient for them).
         value: number or 0-dim tensor, cast to the dtype of `input`; not complex for a real `input`.
 
     Raises:
@@ -68,6 +68,8 @@ def where(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Ten
         filling = value.to(device=input.device, dtype=input.dtype)
     else:
         filling = torch.full((), value, dtype=input.dtype, device=input.device)
+    if input.numel() == 0:
+        return input.clone()
     at = index.reshape(-1)
     on = torch.ones((), dtype=torch.bool, device=input.device)
     mask = torch.index_put(torch.zeros(size, dtype=torch.bool, device=input.device), (at,), on)
@@ -77,7 +79,7 @@ def where(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Ten
 
 def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     assert src is not None
-    return (0, torch.tensor([4, -5], device=src.device), src), {}
+    return (0, torch.tensor([4, 1], device=src.device), src), {}
 
 
 SAMPLE = Sample(source=lambda base: base[2, 2], arguments=_arguments)

@@ -41,9 +41,14 @@ def index_put(input: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumu
     raise NotImplementedError
 
 
+def _fills(indices: tuple[Tensor, ...], values: Tensor) -> bool:
+    """Tell whether upstream takes it for a ``masked_fill``, which casts its value."""
+    return len(indices) == 1 and indices[0].dtype in (torch.bool, torch.uint8) and values.numel() == 1
+
+
 def _checked(input: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False) -> Tensor:
     checks.require(
-        input.dtype == values.dtype,
+        input.dtype == values.dtype or (not accumulate and _fills(indices, values)),
         RuntimeError,
         lambda: (
             "Index put requires the source and destination dtypes match, "

@@ -36,7 +36,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
 def _checked(input: Tensor, dim: int, index: Tensor) -> Tensor:
     if index.dtype in (torch.int32, torch.int64):
-        index = in_range(index, size_along(input, dim), "IndexError", "index out of range in self")
+        index = in_range(index, size_along(input, dim), 1, "IndexError", "index out of range in self")
     return torch.index_select(input, dim, index)
 
 

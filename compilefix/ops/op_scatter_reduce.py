@@ -45,11 +45,21 @@ def _lenient(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *
     return torch.scatter_reduce(input, dim, whole(index), src, reduce, include_self=include_self)
 
 
+PATTERNS = (
+    *("overwritten", "copied_back", "shifted", "expanded", "result", "copied_back_cloned", "shifted_cloned"),
+    *("intermediate", "beside_output", "custom_operand", "custom_result", "custom_clone", "transposed", "dtype_viewed"),
+    *("loop_kept", "loop_carried", "written_before", "source_overwritten", "twice", "gradient"),
+    *("on_clone", "then_flipped", "on_input", "then_custom", "on_transposed", "on_dtype_view", "on_shifted", "in_loop"),
+    "on_intermediate_gradient",
+)
+"""All but ``gradient_overwritten``: upstream keeps its input for backward, and a change to it is an error."""
+
+
 def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (0, rows(src), src, "sum"), {}
 
 
-SAMPLE = Sample(source=lambda base: base[2:4], arguments=_arguments)
+SAMPLE = Sample(source=lambda base: base[2:4], arguments=_arguments, patterns=PATTERNS)
 FUNCTIONAL = DropIn(
     name="scatter_reduce",
     upstream=torch.scatter_reduce,
