@@ -231,8 +231,14 @@ def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome]) ->
     Hold what the targets did against what the record says of `version`.
 
     A symptom on any compiled target counts. Nothing wrong anywhere contradicts a record that says affected only if a
-    target at the record's stage (or behind it) really ran; where none did, such a record stays `UNSUPPORTED`.
+    target at the record's stage (or behind it) really ran; where none did, such a record stays `UNSUPPORTED`. What an
+    interpreted target shows of a record that is not about CUDA is told, and contradicts nothing.
     """
+    if "cuda" not in known.devices and any(t.interpreted for t in outcomes):
+        own = {t: o for t, o in outcomes.items() if not t.interpreted}
+        if any(t.backend != REFERENCE for t in own):
+            return judge(known, version, own)
+        return _elsewhere(known, outcomes)
     compiled = {t: o for t, o in outcomes.items() if t.backend != REFERENCE}
     if any(o.did is Did.UNRESOLVED for t, o in outcomes.items() if t.backend == REFERENCE):
         return Verdict.UNRESOLVED
@@ -253,6 +259,17 @@ def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome]) ->
     if missing or not ran or expected is Expectation.AFFECTED:
         return Verdict.UNSUPPORTED
     return Verdict.CLEAR
+
+
+def _elsewhere(known: Known, outcomes: Mapping[Target, Outcome]) -> Verdict:
+    """Return the verdict where only targets ran that the record says nothing about."""
+    seen = frozenset[Symptom]().union(*(o.symptoms for o in outcomes.values()))
+    did = {o.did for t, o in outcomes.items() if t.backend != REFERENCE}
+    if known.symptom in seen:
+        return Verdict.REPRODUCES
+    if Did.UNRESOLVED in did or any(o.did is Did.UNRESOLVED for o in outcomes.values()):
+        return Verdict.UNRESOLVED
+    return Verdict.UNSUPPORTED if did <= {Did.UNSUPPORTED} else Verdict.CLEAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

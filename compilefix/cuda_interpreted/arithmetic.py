@@ -38,7 +38,7 @@ def convert(data: Array, source: Any, target: Any, rounding: Any = None) -> Arra
     """
     Return the floating `data` of type `source` as `target`, rounded to nearest even unless `rounding` says otherwise.
 
-    The result is an array of bits for types that NumPy lacks, such as bfloat16. A conversion to an 8-bit type saturates.
+    The result is an array of bits for types that NumPy lacks, such as bfloat16. One to 8 bits saturates.
     """
     names = source.name, target.name
     towards_zero = rounding is not None and "RTZ" in str(rounding)

@@ -72,7 +72,6 @@ def _truth(self: Any) -> bool:
 
 def _patch_once() -> None:
     """Point the language at the interpreter for good: the interpreter does so at each launch and each inner call."""
-
     sees = {"__builtins__": {}, "tl": tl, "core": tl.core}
     interpreter._patch_lang(types.FunctionType(_patch_once.__code__, sees))
     tl.tensor.__index__, tl.tensor.__bool__ = _index, _truth  # NumPy 2.4 refuses int(array of one dimension)

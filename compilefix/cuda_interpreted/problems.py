@@ -25,6 +25,10 @@ class DeviceAssertError(RuntimeError, IndexError):
     """
 
 
+class IllegalAccessError(RuntimeError):
+    """A kernel was given a tensor without memory: on a GPU, CUDA's ``an illegal memory access was encountered``."""
+
+
 def limit_of(message: str) -> str | None:
     """Return what of the error `message` says that a limit of the interpreter was met, or None."""
     if found := _LIMIT.search(message):

@@ -183,7 +183,10 @@ def _broken_rules() -> tuple[Difference, ...]:
     """Return what kernels did to memory that no kernel may do, whether or not the values came out right."""
     from compilefix.cuda_interpreted import memory
 
-    return tuple(Difference(what=f.what, leaf=f"kernel {f.kernel}", got=str(f), want="none") for f in memory.findings())
+    return tuple(
+        Difference(what=f.what, leaf=f"kernel {f.kernel}", got=str(f), want="none", note=f.note)
+        for f in memory.findings()
+    )
 
 
 def guarded(request: Request, reply: int) -> None:
