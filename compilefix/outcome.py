@@ -267,6 +267,8 @@ def _elsewhere(known: Known, outcomes: Mapping[Target, Outcome]) -> Verdict:
     did = {o.did for t, o in outcomes.items() if t.backend != REFERENCE}
     if known.symptom in seen:
         return Verdict.REPRODUCES
+    if seen:
+        return Verdict.DIFFERENT
     if Did.UNRESOLVED in did or any(o.did is Did.UNRESOLVED for o in outcomes.values()):
         return Verdict.UNRESOLVED
     return Verdict.UNSUPPORTED if did <= {Did.UNSUPPORTED} else Verdict.CLEAR

@@ -192,6 +192,7 @@ def install() -> None:
     builder.create_fp_to_fp = fp_to_fp
     builder.create_idiv = integer_division
     builder.get_all_ones_value = all_ones
+    builder.get_int1_ty = lambda self: tl.int1  # missing before Triton 3.3
     for name in ("create_srem", "create_urem"):
         setattr(builder, name, lambda self, a, b: self.binary_op(a, b, integer_remainder))
     for name, function in (("minnumf", np.fmin), ("maxnumf", np.fmax)):

@@ -38,6 +38,10 @@ def logical(left: Any, right: Any, *, conjunction: bool) -> Any:
 class _Operators(ASTTransformer):  # type: ignore[misc]
     """Rewrites ``not``, ``and`` and ``or``, which Python decides by truth and Triton lane by lane."""
 
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:  # noqa: N802
+        node.value = self.visit(node.value)
+        return super().visit_Assign(node)  # type: ignore[no-any-return]
+
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:  # noqa: N802
         self.generic_visit(node)
         if not isinstance(node.op, ast.Not):

@@ -55,7 +55,7 @@ class Launch:
 class Watch:
     """What was found since `reset`."""
 
-    findings: dict[tuple[str, str, str], Finding] = field(default_factory=dict)
+    findings: dict[tuple[str, ...], Finding] = field(default_factory=dict)
     launch: Launch | None = None
     kernels: int = 0
 
@@ -114,7 +114,7 @@ def _race(launch: Launch, race: Race) -> None:
     verb = "writes" if race.both_write else "reads"
     line = linecache.getline(launch.file, race.line).strip()
     detail = f"program {race.second} {verb} {place}, which program {race.first} writes, in no order"
-    key = ("race", launch.kernel, line)
+    key = ("race", verb, launch.kernel, line)
     WATCH.findings.setdefault(key, Finding("race", launch.kernel, line, detail, note=race.both_write))
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compilefix.cuda_interpreted.problems import limit_of
+from compilefix.cuda_interpreted.problems import cpu_only, limit_of
 from compilefix.issue import Known, Symptom
 from compilefix.outcome import Did, Difference, Outcome
 from compilefix.runner.protocol import Mode, Request, encode_reply
@@ -130,6 +130,8 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
     if got.raised is not None and (trouble := execution.raised_trouble(got.raised, request.memory)):
         return Outcome(did=trouble[0], reason=trouble[1], error=error)
     if got.raised is not None and request.parsed_target.interpreted and (reason := limit_of(got.raised.message)):
+        return Outcome(did=Did.UNSUPPORTED, reason=reason, error=error)
+    if want.raised is not None and request.parsed_target.interpreted and (reason := cpu_only(want.raised.message)):
         return Outcome(did=Did.UNSUPPORTED, reason=reason, error=error)
     differences = compare(got, want, precise, strict=known.strict)
     differences += _unexpected(known, facts, measures=measures)
