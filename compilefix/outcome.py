@@ -233,8 +233,15 @@ def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome], ho
 
     A symptom on any compiled target counts. Where none shows, a contract is judged by what its references say of the
     claim, all of which must grant it. Nothing wrong anywhere contradicts a record that says affected only if a
-    target at the record's stage (or behind it) really ran; where none did, such a record stays `UNSUPPORTED`.
+    target at the record's stage (or behind it) really ran; where none did, such a record stays `UNSUPPORTED`. What an
+    interpreted target shows of an issue that is not about CUDA is told, and contradicts nothing.
     """
+    if "cuda" not in known.devices and any(t.interpreted for t in outcomes):
+        own = {t: o for t, o in outcomes.items() if not t.interpreted}
+        if any(t.backend != REFERENCE for t in own):
+            return judge(known, version, own, holds)
+        if isinstance(known, Issue):
+            return _elsewhere(known, outcomes)
     compiled = {t: o for t, o in outcomes.items() if t.backend != REFERENCE}
     if any(o.did is Did.UNRESOLVED for t, o in outcomes.items() if t.backend == REFERENCE):
         return Verdict.UNRESOLVED
@@ -267,6 +274,19 @@ OF_CONTRACTS = (Verdict.DIFFER, Verdict.DOES_NOT_HOLD, Verdict.HOLDS)
 
 PRESENT = (Verdict.REPRODUCES, Verdict.DIFFER)
 """Verdicts of a torch whose compiler does wrong here, as recorded or not."""
+
+
+def _elsewhere(known: Known, outcomes: Mapping[Target, Outcome]) -> Verdict:
+    """Return the verdict where only targets ran that the record says nothing about."""
+    seen = frozenset[Symptom]().union(*(o.symptoms for o in outcomes.values()))
+    did = {o.did for t, o in outcomes.items() if t.backend != REFERENCE}
+    if known.symptom in seen:
+        return Verdict.REPRODUCES
+    if seen:
+        return Verdict.DIFFERENT
+    if Did.UNRESOLVED in did or any(o.did is Did.UNRESOLVED for o in outcomes.values()):
+        return Verdict.UNRESOLVED
+    return Verdict.UNSUPPORTED if did <= {Did.UNSUPPORTED} else Verdict.CLEAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

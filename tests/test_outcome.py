@@ -404,3 +404,41 @@ def test_the_first_bad_target_is_the_lowest_layer(outcomes: dict[Target, Outcome
     result = row(outcomes=outcomes)
     assert result.first_bad == first
     assert result.to_json()["first_bad"] == (str(first) if first else None)
+
+
+INTERPRETED_TARGET = Target("inductor", "cuda-interpreted")
+
+
+def test_an_interpreted_target_has_its_data_and_its_reference_on_the_cpu() -> None:
+    """Only Inductor has such a target; dynamic shapes go with it."""
+    target = Target.parse("inductor:cuda-interpreted:dynamic")
+    assert (target.interpreted, target.data_device, target.reference) == (True, "cpu", Target(REFERENCE, "cpu"))
+    assert str(target) == "inductor:cuda-interpreted:dynamic"
+    assert Target("inductor", "cuda").reference == Target(REFERENCE, "cuda")
+    with pytest.raises(UsageError, match="on cuda-interpreted only inductor runs"):
+        Target.parse("aot_eager:cuda-interpreted")
+
+
+@pytest.mark.parametrize(
+    ("devices", "cpu", "interpreted", "verdict"),
+    [
+        (("cuda",), None, WRONG, Verdict.REPRODUCES),
+        (("cuda",), None, OK, Verdict.FIXED_EARLY),
+        (("cuda",), None, UNSUPPORTED, Verdict.UNSUPPORTED),
+        (("cpu", "cuda"), OK, WRONG, Verdict.REPRODUCES),
+        (("cpu", "cuda"), WRONG, OK, Verdict.REPRODUCES),
+        (("cpu",), None, WRONG, Verdict.REPRODUCES),
+        (("cpu",), None, OK, Verdict.CLEAR),
+        (("cpu",), None, GRADIENT, Verdict.DIFFERENT),
+        (("cpu",), None, UNSUPPORTED, Verdict.UNSUPPORTED),
+        (("cpu",), None, UNRESOLVED, Verdict.UNRESOLVED),
+        (("cpu",), OK, WRONG, Verdict.FIXED_EARLY),
+        (("cpu",), WRONG, OK, Verdict.REPRODUCES),
+    ],
+)
+def test_interpreting_contradicts_only_records_about_cuda(
+    devices: tuple[str, ...], cpu: Outcome | None, interpreted: Outcome, verdict: Verdict
+) -> None:
+    """The record says that the release is affected, on its devices."""
+    outcomes = {REF: OK, INTERPRETED_TARGET: interpreted} | ({HIGH: cpu} if cpu else {})
+    assert judge(issue(devices=devices), OLD, outcomes) is verdict

@@ -38,7 +38,7 @@ def convert(data: Array, source: Any, target: Any, rounding: Any = None) -> Arra
     """
     Return the floating `data` of type `source` as `target`, rounded to nearest even unless `rounding` says otherwise.
 
-    The result is an array of bits for types that NumPy lacks, such as bfloat16. A conversion to an 8-bit type saturates.
+    The result is an array of bits for types that NumPy lacks, such as bfloat16. One to 8 bits saturates.
     """
     names = source.name, target.name
     towards_zero = rounding is not None and "RTZ" in str(rounding)
@@ -192,6 +192,7 @@ def install() -> None:
     builder.create_fp_to_fp = fp_to_fp
     builder.create_idiv = integer_division
     builder.get_all_ones_value = all_ones
+    builder.get_int1_ty = lambda self: tl.int1  # missing before Triton 3.3
     for name in ("create_srem", "create_urem"):
         setattr(builder, name, lambda self, a, b: self.binary_op(a, b, integer_remainder))
     for name, function in (("minnumf", np.fmin), ("maxnumf", np.fmax)):

@@ -19,7 +19,7 @@ from compilefix.cuda_interpreted.surface import CUDA
 class ClaimsCuda(torch.Tensor):
     """A constant of the graph: its data lie on the CPU, and it says that they lie on the GPU."""
 
-    __torch_function__ = torch._C._disabled_torch_function_impl
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]
@@ -89,9 +89,9 @@ def constants_on_cuda() -> Iterator[None]:
         return twin
 
     def fetched(module: Any, target: str) -> Any:
-        value = fetch(module, target)
+        value: Any = fetch(module, target)
         if type(value) in (torch.Tensor, torch.nn.Parameter) and value.device.type == "cpu":
-            return torch.Tensor._make_subclass(ClaimsCuda, value.detach())  # type: ignore[attr-defined]
+            return torch.Tensor._make_subclass(ClaimsCuda, value.detach())
         return value
 
     with (

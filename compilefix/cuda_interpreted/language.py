@@ -38,6 +38,10 @@ def logical(left: Any, right: Any, *, conjunction: bool) -> Any:
 class _Operators(ASTTransformer):  # type: ignore[misc]
     """Rewrites ``not``, ``and`` and ``or``, which Python decides by truth and Triton lane by lane."""
 
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:  # noqa: N802
+        node.value = self.visit(node.value)
+        return super().visit_Assign(node)  # type: ignore[no-any-return]
+
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:  # noqa: N802
         self.generic_visit(node)
         if not isinstance(node.op, ast.Not):
@@ -72,7 +76,6 @@ def _truth(self: Any) -> bool:
 
 def _patch_once() -> None:
     """Point the language at the interpreter for good: the interpreter does so at each launch and each inner call."""
-
     sees = {"__builtins__": {}, "tl": tl, "core": tl.core}
     interpreter._patch_lang(types.FunctionType(_patch_once.__code__, sees))
     tl.tensor.__index__, tl.tensor.__bool__ = _index, _truth  # NumPy 2.4 refuses int(array of one dimension)

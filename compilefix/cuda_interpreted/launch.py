@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import linecache
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +14,7 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import GridExecutor, TensorHandle
 
 from compilefix.cuda_interpreted import memory
-from compilefix.cuda_interpreted.problems import DeviceAssertError, InterpreterLimitError
+from compilefix.cuda_interpreted.problems import DeviceAssertError, IllegalAccessError, InterpreterLimitError
 
 LARGEST = 3.0e8
 """Lanes times programs beyond which a launch is refused: minutes of interpretation."""
@@ -48,12 +47,13 @@ def run(self: Any, *args: Any, **kwargs: Any) -> None:
     builder.set_grid_dim(*grid)
     name = self.fn.__name__
     with memory.watched(name, self.fn.__code__.co_filename, tensors(bound)), np.errstate(all="ignore"):
-        for position in programs(grid):
+        for i, position in enumerate(programs(grid)):
             builder.set_grid_idx(*position)
+            memory.program(i)
             try:
                 self.fn(**converted)
             except Exception as error:
-                raise explained(error, name) from error
+                raise explained(error, name, self.fn.__code__.co_filename) from error
 
 
 def tensors(bound: dict[str, Any]) -> dict[str, torch.Tensor]:
@@ -66,21 +66,18 @@ def tensors(bound: dict[str, Any]) -> dict[str, torch.Tensor]:
     return found
 
 
-def explained(error: Exception, kernel: str) -> Exception:
+def explained(error: Exception, kernel: str, file: str) -> Exception:
     """Return `error` with kernel and line; one that comes from the interpreter itself as `InterpreterLimitError`."""
     frame, line, inside = error.__traceback__, "", False
     while frame is not None:
         module = frame.tb_frame.f_globals.get("__name__", "")
-        file = frame.tb_frame.f_code.co_filename
-        inside = module == interpreter.__name__ or module.startswith("numpy")
-        if module == interpreter.__name__ or file.startswith(sys.prefix):
-            frame = frame.tb_next
-            continue
-        line = linecache.getline(file, frame.tb_lineno).strip() or line
+        inside = module == interpreter.__name__ or module.startswith(("numpy", __package__))
+        if frame.tb_frame.f_code.co_filename == file:
+            line = linecache.getline(file, frame.tb_lineno).strip()
         frame = frame.tb_next
     at = f"{kernel}, at {line}" if line else kernel
-    if isinstance(error, DeviceAssertError):
-        return DeviceAssertError(f"{error} ({at})")
+    if isinstance(error, DeviceAssertError | IllegalAccessError):
+        return type(error)(f"{error} ({at})")
     if isinstance(error, InterpreterLimitError) or inside:
         return InterpreterLimitError(f"{type(error).__name__}: {error}", at)
     error.args = (f"{error} ({at})",)

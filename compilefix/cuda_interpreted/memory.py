@@ -14,6 +14,9 @@ import torch
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle, _get_np_dtype
 from triton.runtime.interpreter import _interpreter as raw
 
+from compilefix.cuda_interpreted.problems import IllegalAccessError
+from compilefix.cuda_interpreted.races import ATOMIC, READ, WRITE, Race, Trace
+
 Array = Any
 
 
@@ -27,6 +30,8 @@ class Finding:
     kernel: str
     line: str
     detail: str
+    note: bool = False
+    """True where the program itself may ask for it, as an indexed write with an index twice does."""
 
     def __str__(self) -> str:
         return f"{self.detail} in {self.kernel}, at {self.line}"
@@ -41,13 +46,16 @@ class Launch:
     names: list[str]
     starts: Array
     ends: Array
+    trace: Trace = field(default_factory=Trace)
+    program: int = 0
+    """Position in the grid of the program that runs."""
 
 
 @dataclass
 class Watch:
     """What was found since `reset`."""
 
-    findings: dict[tuple[str, str, str], Finding] = field(default_factory=dict)
+    findings: dict[tuple[str, ...], Finding] = field(default_factory=dict)
     launch: Launch | None = None
     kernels: int = 0
 
@@ -68,10 +76,12 @@ def findings() -> tuple[Finding, ...]:
 
 @contextlib.contextmanager
 def watched(kernel: str, file: str, tensors: dict[str, torch.Tensor]) -> Iterator[None]:
-    """Let the block, one launch of `kernel`, touch the storages of `tensors` and nothing else."""
+    """Let the block, one launch of `kernel`, touch the storages of `tensors` and nothing else, and look for races."""
     spans: dict[int, tuple[int, list[str]]] = {}
     for name, tensor in tensors.items():
         storage = tensor.untyped_storage()
+        if tensor._is_zerotensor():
+            raise IllegalAccessError(f"an illegal memory access: argument {name} of {kernel} has no memory")
         if storage.nbytes():
             spans.setdefault(storage.data_ptr(), (storage.nbytes(), []))[1].append(name)
     ordered = sorted((start, start + size, " = ".join(names)) for start, (size, names) in spans.items())
@@ -86,8 +96,26 @@ def watched(kernel: str, file: str, tensors: dict[str, torch.Tensor]) -> Iterato
     WATCH.kernels += 1
     try:
         yield
+        for race in WATCH.launch.trace.races():
+            _race(WATCH.launch, race)
     finally:
         WATCH.launch = before
+
+
+def program(position: int) -> None:
+    """Say which program of the grid runs now."""
+    assert WATCH.launch is not None
+    WATCH.launch.program = position
+
+
+def _race(launch: Launch, race: Race) -> None:
+    at = int(np.searchsorted(launch.starts, np.uint64(race.address), side="right")) - 1
+    place = f"byte {race.address - int(launch.starts[at])} of {launch.names[at]}"
+    verb = "writes" if race.both_write else "reads"
+    line = linecache.getline(launch.file, race.line).strip()
+    detail = f"program {race.second} {verb} {place}, which program {race.first} writes, in no order"
+    key = ("race", verb, launch.kernel, line)
+    WATCH.findings.setdefault(key, Finding("race", launch.kernel, line, detail, note=race.both_write))
 
 
 def allowed(pointers: Array, mask: Array, size: int, verb: str) -> Array:
@@ -135,12 +163,8 @@ def note(what: str, detail: str) -> None:
 
 def where(file: str) -> str:
     """Return the text of the running line of the kernel in `file`."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        if frame.f_code.co_filename == file:
-            return linecache.getline(file, frame.f_lineno).strip() or f"line {frame.f_lineno}"
-        frame = frame.f_back  # type: ignore[assignment]
-    return "an unknown line"
+    line = number(file)
+    return linecache.getline(file, line).strip() or f"line {line}"
 
 
 def load(self: Any, pointers: Any, mask: Any, other: Any, *_: object) -> Any:
@@ -149,6 +173,7 @@ def load(self: Any, pointers: Any, mask: Any, other: Any, *_: object) -> Any:
     numpy_type = _get_np_dtype(ty)
     default = np.zeros(pointers.data.shape, dtype=numpy_type) if other is None else other.data
     lanes = allowed(pointers.data, _lanes(mask), numpy_type.itemsize, "reads")
+    _keep(READ, pointers.data, lanes)
     return TensorHandle(raw.load(pointers.data, lanes, default, numpy_type), ty)
 
 
@@ -157,7 +182,29 @@ def store(self: Any, pointers: Any, value: Any, mask: Any, *_: object) -> Any:
     numpy_type = _get_np_dtype(pointers.get_element_ty())
     lanes = allowed(pointers.data, _lanes(mask), numpy_type.itemsize, "writes")
     data = value.data if value.data.dtype == numpy_type else value.data.astype(numpy_type)
+    _keep(WRITE, pointers.data, lanes, data)
     return raw.store(pointers.data, data, lanes)
+
+
+def _keep(kind: int, pointers: Array, lanes: Array, data: Array | None = None) -> None:
+    launch = WATCH.launch
+    if launch is None:
+        return
+    bits = None
+    if data is not None:
+        unsigned = np.ascontiguousarray(np.broadcast_to(data, np.shape(lanes))).view(f"u{data.dtype.itemsize}")
+        bits = unsigned[lanes].astype(np.uint64)
+    launch.trace.add(kind, launch.program, number(launch.file), np.asarray(pointers)[lanes], bits)
+
+
+def number(file: str) -> int:
+    """Return the number of the running line of the kernel in `file`, 0 where none runs."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename == file:
+            return frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return 0
 
 
 def _lanes(mask: Any) -> Array:
@@ -172,6 +219,9 @@ def atomic(self: Any, operation: Any, pointers: Any, value: Any, mask: Any, *res
     """Read, modify and write the lanes of `mask` that lie inside, atomically."""
     size = _get_np_dtype(pointers.get_element_ty()).itemsize
     lanes = allowed(pointers.data, _lanes(mask), size, "updates")
+    _keep(ATOMIC, pointers.data, lanes)
+    if WATCH.launch is not None and "RELAXED" not in str(rest[0]):
+        WATCH.launch.trace.orders = True
     return _rmw(self, operation, pointers, value, TensorHandle(lanes, mask.dtype), *rest)
 
 

@@ -84,24 +84,17 @@ def interface(gpu: Gpu) -> type[Any]:
         current_device = staticmethod(_zero)
         get_device_properties = staticmethod(lambda device=None: gpu)
 
-    class Interface(device_interface.CudaInterface):
-        is_available = staticmethod(_yes)
-        device_count = staticmethod(lambda: 1)
-        current_device = staticmethod(_zero)
-        set_device = staticmethod(_nothing)
-        synchronize = staticmethod(_nothing)
-        exchange_device = staticmethod(_zero)
-        maybe_exchange_device = staticmethod(_zero)
-        get_raw_stream = staticmethod(_zero)
-        memory_allocated = staticmethod(_zero)
-        get_device_properties = staticmethod(lambda device=None: gpu)
-        get_compute_capability = staticmethod(lambda device=None: 10 * major + minor)
-        is_bf16_supported = staticmethod(_yes)
-        is_triton_capable = staticmethod(_yes)
-        raise_if_triton_unavailable = staticmethod(_nothing)
-
-    Interface.Worker = Worker
-    return Interface
+    answers: dict[str, Callable[..., Any]] = {
+        **{n: f for n, f in torch_cuda(gpu).items() if hasattr(device_interface.CudaInterface, n)},
+        "exchange_device": _zero,
+        "maybe_exchange_device": _zero,
+        "get_raw_stream": _zero,
+        "get_compute_capability": lambda device=None: 10 * major + minor,
+        "is_triton_capable": _yes,
+        "raise_if_triton_unavailable": _nothing,
+    }
+    members = {name: staticmethod(answer) for name, answer in answers.items()}
+    return type("InterpretedInterface", (device_interface.CudaInterface,), members | {"Worker": Worker})
 
 
 def _forget_answers() -> None:
@@ -121,9 +114,10 @@ def presented(gpu: Gpu) -> Iterator[None]:
     device_interface.init_device_reg()
     stubs = interface(gpu)
     with contextlib.ExitStack() as stack:
-        patch = lambda owner, name, value, **more: stack.enter_context(  # noqa: E731
-            mock.patch.object(owner, name, value, **more)
-        )
+
+        def patch(owner: Any, name: str, value: Any, *, create: bool = False) -> None:
+            stack.enter_context(mock.patch.object(owner, name, value, create=create))
+
         for name, stub in torch_cuda(gpu).items():
             if hasattr(torch.cuda, name):
                 patch(torch.cuda, name, stub)

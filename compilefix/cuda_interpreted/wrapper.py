@@ -78,9 +78,9 @@ def _layouts(function: ast.FunctionDef) -> Iterator[Edit]:
                 fresh.add(name)
     for node in ast.walk(function):
         match node:
-            case ast.Expr(value=ast.Call(func=ast.Name(id="assert_size_stride"), args=[ast.Name(id=name), *_])):
+            case ast.Call(func=ast.Name(id="assert_size_stride"), args=[ast.Name(id=name), *_]):
                 if name in fresh:
-                    yield node.value.func, f'{name} = __import__("{BUFFERS}", fromlist=["laid_out"]).laid_out'
+                    yield node.func, f'{name} = __import__("{BUFFERS}", fromlist=["laid_out"]).laid_out'
 
 
 def _outside_kernels(tree: ast.AST) -> Iterator[ast.AST]:
@@ -121,5 +121,5 @@ def _left_over(tree: ast.AST) -> str | None:
         if isinstance(node, ast.alias) and _STUB_IMPORT.fullmatch(node.name):
             return node.name
         if isinstance(node, ast.Constant) and _CUDA_WORD.fullmatch(str(node.value)):
-            return f"the device {node.value}"
+            return f"the device {node.value!r}"
     return None

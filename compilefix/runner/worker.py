@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from compilefix import registry
-from compilefix.cuda_interpreted.problems import limit_of
+from compilefix.cuda_interpreted.problems import cpu_only, limit_of
 from compilefix.issue import Contract, Known, Symptom
 from compilefix.outcome import Did, Difference, Outcome
 from compilefix.runner.protocol import Mode, Request, encode_reply
@@ -172,6 +172,8 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
         return Outcome(did=trouble[0], reason=trouble[1], error=error)
     if got.raised is not None and request.parsed_target.interpreted and (reason := limit_of(got.raised.message)):
         return Outcome(did=Did.UNSUPPORTED, reason=reason, error=error)
+    if want.raised is not None and request.parsed_target.interpreted and (reason := cpu_only(want.raised.message)):
+        return Outcome(did=Did.UNSUPPORTED, reason=reason, error=error)
     differences = compare(got, want, precise, strict=known.strict)
     differences += _unexpected(known, facts, measures=measures)
     if request.parsed_target.interpreted:
@@ -257,7 +259,10 @@ def _broken_rules() -> tuple[Difference, ...]:
     """Return what kernels did to memory that no kernel may do, whether or not the values came out right."""
     from compilefix.cuda_interpreted import memory
 
-    return tuple(Difference(what=f.what, leaf=f"kernel {f.kernel}", got=str(f), want="none") for f in memory.findings())
+    return tuple(
+        Difference(what=f.what, leaf=f"kernel {f.kernel}", got=str(f), want="none", note=f.note)
+        for f in memory.findings()
+    )
 
 
 def guarded(request: Request, reply: int) -> None:

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compilefix import ops
-from compilefix.ops.drop_in import build
 
 Tensor = torch.Tensor
 SCATTERS = ("scatter", "scatter_add", "scatter_reduce")

@@ -202,3 +202,20 @@ def test_any_text_keeps_the_width(text: str, width: int, worded: Callable[[str],
     rendered = render("table", worded(text), width=width)
     assert too_long(rendered, width) == []
     assert "gh1" in rendered
+
+
+def test_the_interpreted_ladder_is_headed_by_the_reference_of_the_cpu(row: Callable[..., CheckReport]) -> None:
+    """It is a row of its own, and a reference that heads it stands nowhere alone."""
+    report = row(Verdict.REPRODUCES, {"reference:cpu": "ok", "inductor:cuda-interpreted": "mismatch"})
+    (found,) = interface.ladders(report.results[0])
+    assert (found.label, list(found.outcomes), found.first_bad) == (
+        "cuda-interpreted",
+        ["reference", "inductor"],
+        "inductor",
+    )
+    assert str(found.target("reference")) == "reference:cpu"
+    both = row(
+        Verdict.REPRODUCES, {"reference:cpu": "ok", "inductor:cpu": "ok", "inductor:cuda-interpreted": "mismatch"}
+    )
+    assert [found.label for found in interface.ladders(both.results[0])] == ["cpu", "cuda-interpreted"]
+    assert "cuda-interpreted" in rows(render("table", both, width=120))
