@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from compilefix.cure import Cure
+from compilefix.cure import Cure, Effect
 from compilefix.environment import Environment
 from compilefix.errors import Exit, UsageError
 from compilefix.outcome import PRESENT, Did, Outcome, Result, Target, Verdict
@@ -50,6 +50,8 @@ class CheckReport:
         if self.interrupted:
             return Exit.INTERRUPTED
         if fail_on != "never" and any(r.contradicts for r in self.results):
+            return Exit.FINDINGS
+        if fail_on != "never" and any(cure.effect is Effect.WORSE for cure in self.cures):
             return Exit.FINDINGS
         if fail_on == "reproduces" and verdicts & set(PRESENT):
             return Exit.FINDINGS

@@ -102,7 +102,7 @@ class Cure:
 def weigh(id: str, kind: str, what: str, target: Target, program: Outcome, treated: Outcome) -> Cure:
     """Return the cure that two outcomes on `target` amount to: the program without and with the workaround."""
     price = treated.facts.get("price", {})
-    breaks = [o.facts.get("graph_breaks") for o in (treated, program)]
+    after, before = treated.facts.get("graph_breaks"), program.facts.get("graph_breaks")
     return Cure(
         id=id,
         kind=kind,
@@ -111,6 +111,6 @@ def weigh(id: str, kind: str, what: str, target: Target, program: Outcome, treat
         effect=effect(program, treated),
         outcome=treated,
         ratio=price.get("ratio"),
-        graph_breaks=None if None in breaks else breaks[0] - breaks[1],
+        graph_breaks=None if after is None or before is None else after - before,
         extra_bytes=price.get("extra_bytes"),
     )

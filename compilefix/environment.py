@@ -207,7 +207,8 @@ def facts() -> dict[str, str | None]:
 def _cudnn() -> str | None:
     import torch
 
-    number = torch.backends.cudnn.version() if torch.backends.cudnn.is_available() else None
+    cudnn: Any = torch.backends.cudnn
+    number = cudnn.version() if cudnn.is_available() else None
     if number is None:
         return None
     thousand = 10000 if number >= 90000 else 1000  # 91002 is 9.10.2, 8902 is 8.9.2
@@ -237,7 +238,7 @@ def feature(kind: str, name: str) -> bool | None:
     return _find(name) is not None
 
 
-def _find(name: str) -> object | None:
+def _find(name: str) -> Any:
     parts = name.split(".")
     try:
         owner: Any = importlib.import_module(parts[0])

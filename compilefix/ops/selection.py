@@ -98,7 +98,7 @@ def decide(drop_in: DropIn) -> Decision:
             known = ", ".join(("on", "off", *drop_in.strategies))
             raise UsageError(f"{gate.VARIABLE}: {name}={switch} is none of {known}")
         on = switch not in ("off", PLAIN)
-        stale = f"torch {_release()} does not need {name}={switch}; remove it" if on and healthy else None
+        stale = f"torch {release()} does not need {name}={switch}; remove it" if on and healthy else None
         return Decision(subject=name, on=on, by=By.FORCED, why=f"{name}={switch}", stale=stale)
     if any(d.by is By.FORCED for d in each):
         return Decision(subject=name, on=need is not None, by=By.FORCED, why="; ".join(d.why for d in each))
@@ -115,8 +115,8 @@ def decide(drop_in: DropIn) -> Decision:
 
 def cheapest(drop_in: DropIn) -> tuple[str, str]:
     """Return the cheapest strategy that was right on every pattern, and where that was measured."""
-    here, release = gate.here().ops.get(drop_in.name, {}), shipped().get(_release(), {}).get(drop_in.name, {})
-    for table, where in ((here, "measured on this build"), (release, f"measured on torch {_release()}")):
+    here, theirs = gate.here().ops.get(drop_in.name, {}), shipped().get(release(), {}).get(drop_in.name, {})
+    for table, where in ((here, "measured on this build"), (theirs, f"measured on torch {release()}")):
         for strategy in drop_in.strategies:
             if strategy != PLAIN and right(table.get(strategy, {})):
                 return strategy, where
@@ -130,13 +130,14 @@ def cheapest(drop_in: DropIn) -> tuple[str, str]:
 
 def measured_warning(drop_in: DropIn, strategy: str) -> str | None:
     """Return what was measured against a strategy on this release, or None."""
-    table = gate.here().ops.get(drop_in.name) or shipped().get(_release(), {}).get(drop_in.name, {})
+    table = gate.here().ops.get(drop_in.name) or shipped().get(release(), {}).get(drop_in.name, {})
     wrong = table.get(strategy)
     if wrong is None:
-        return f"{drop_in.name}={strategy} was not measured on torch {_release()}"
+        return f"{drop_in.name}={strategy} was not measured on torch {release()}"
     patterns = sorted({p for names in wrong.values() for p in names})
-    return f"{drop_in.name}={strategy} is wrong on torch {_release()}: {', '.join(patterns)}" if patterns else None
+    return f"{drop_in.name}={strategy} is wrong on torch {release()}: {', '.join(patterns)}" if patterns else None
 
 
-def _release() -> str:
+def release() -> str:
+    """Return the release of the running torch, without its local part."""
     return Version(environment.facts()["torch"] or "0").public

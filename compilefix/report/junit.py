@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from xml.etree import ElementTree as ET
 
 from compilefix.check import CheckReport
+from compilefix.cure import Cure
 from compilefix.issue import Truth
 from compilefix.outcome import OF_CONTRACTS, PRESENT, REFERENCE, Did, Outcome, Result, Target, Verdict
 from compilefix.report.interface import because, cause, describe, one_line
@@ -42,7 +43,8 @@ def render(report: CheckReport, *, width: int | None, color: bool) -> str:
         judged = _judged(result)
         for target, outcome in result.outcomes.items():
             suite = suites.setdefault(str(target), _suite(str(target), report))
-            suite.append(_case(result, target, outcome, judged.get(target)))
+            cures = [c for c in report.cures if (c.id, c.target) == (result.id, target)]
+            suite.append(_case(result, target, outcome, judged.get(target), cures))
         fine = result.verdict in (Verdict.CLEAR, *OF_CONTRACTS) and not result.contradicts
         if not result.outcomes and not fine:
             state = "failure" if result.contradicts else "error"
@@ -87,7 +89,13 @@ def _judged(result: Result) -> dict[Target, tuple[str, str, str]]:
     return {}
 
 
-def _case(result: Result, target: Target, outcome: Outcome, judged: tuple[str, str, str] | None) -> ET.Element:
+def _case(
+    result: Result,
+    target: Target,
+    outcome: Outcome,
+    judged: tuple[str, str, str] | None,
+    cures: Sequence[Cure],
+) -> ET.Element:
     case = ET.Element(
         "testcase", classname=f"compilefix.{target}", name=_legal(result.id), time=_seconds([outcome.seconds])
     )
@@ -100,6 +108,8 @@ def _case(result: Result, target: Target, outcome: Outcome, judged: tuple[str, s
         properties["known"] = result.verdict.value
     if target in result.workarounds:
         properties["workaround"] = result.workarounds[target].did.value
+    for cure in cures:
+        properties[f"workaround {cure.kind}"] = cure.effect.value
     _properties(case, properties)
     if judged is not None:
         _note(case, *judged, _details(result, outcome))

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from compilefix.check import CheckReport
+from compilefix.cure import Cure, Effect
 from compilefix.environment import Environment
 from compilefix.issue import Truth
 from compilefix.outcome import BACKENDS, Did, Difference, Outcome, Result, Verdict
-from compilefix.report.interface import Ladder, because, block, cause, describe, ladders, one_line, summary
+from compilefix.report.interface import Ladder, because, block, cause, describe, ladders, one_line, price, summary
 
 _SPECIAL = re.compile(r"[\\`*<\[|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _MARKS = {Did.OK: "✔", Did.NUMERICS: "≈", Did.UNSUPPORTED: "–", Did.UNRESOLVED: "?"}
@@ -27,10 +28,20 @@ def render(report: CheckReport, *, width: int | None, color: bool) -> str:
         parts.append(_table(header, (row for r in report.results for row in _rows(r, backends))))
     if report.broken:
         parts += ["### Records that could not be read", fence("\n".join(block(b) for b in report.broken))]
+    if report.cures:
+        parts.append("## Workarounds, put to the proof")
+        head = ("id", "kind", "does", "on", "effect", "price, or what went wrong")
+        parts.append(_table(head, (_cure(cure) for cure in report.cures)))
     for result in report.results:
         if result.contradicts or result.verdict not in (Verdict.CLEAR, Verdict.HOLDS):
             parts += _section(result)
     return "\n\n".join(parts) + "\n"
+
+
+def _cure(cure: Cure) -> tuple[str, ...]:
+    helps = cure.effect in (Effect.CURES, Effect.NOT_NEEDED)
+    told = price(cure) if helps else f"{cure.outcome.did.value}{_after(cause(cure.outcome))}"
+    return tuple(map(escape, (cure.id, cure.kind, cure.what, cure.target, cure.effect.value, told)))
 
 
 def escape(text: object) -> str:

@@ -17,7 +17,7 @@ from compilefix.ops.drop_in import DropIn, build
 
 Tensor = torch.Tensor
 Op = Callable[..., Tensor]
-Pattern = Callable[[Op, Tensor, Any], Any]
+Pattern = Callable[..., Any]
 FILL = -5
 
 
@@ -190,8 +190,13 @@ def gradient_overwritten(f: Op, x: Tensor, s: Any) -> Any:
     return out, h
 
 
+def misused(f: Op, x: Tensor, s: Any) -> Any:
+    """Arguments that plain code refuses: compiled code must refuse them as well."""
+    return f(x, s)
+
+
 FUNCTIONAL: tuple[Pattern, ...] = (
-    *(overwritten, copied_back, shifted, expanded, result, copied_back_cloned, shifted_cloned, intermediate),
+    *(overwritten, copied_back, shifted, expanded, misused, result, copied_back_cloned, shifted_cloned, intermediate),
     *(beside_output, custom_operand, custom_result, custom_clone, transposed, dtype_viewed, loop_kept, loop_carried),
     *(written_before, source_overwritten, twice, gradient, gradient_overwritten),
 )
@@ -263,7 +268,7 @@ def on_intermediate_gradient(f: Op, x: Tensor, s: Any) -> Any:
 
 
 IN_PLACE: tuple[Pattern, ...] = (
-    *(on_clone, then_flipped, on_input, then_custom, on_transposed, on_dtype_view, on_shifted, in_loop),
+    *(on_clone, then_flipped, on_input, then_custom, misused, on_transposed, on_dtype_view, on_shifted, in_loop),
     on_intermediate_gradient,
 )
 _WITH_SOURCE = (shifted, shifted_cloned, on_shifted)
@@ -278,7 +283,9 @@ def patterns(drop_in: DropIn) -> tuple[str, ...]:
     names = [p.__name__ for p in chosen if sample.source is not None or p not in (*_WITH_SOURCE, source_overwritten)]
     if sample.base is not None:
         names = [n for n in names if n not in {p.__name__ for p in _VIEWED}]
-    return tuple(n for n in names if not sample.patterns or n in sample.patterns)
+    if sample.misuse is None:
+        names.remove(misused.__name__)
+    return tuple(n for n in names if not sample.patterns or n in (*sample.patterns, misused.__name__))
 
 
 def case(name: str, strategy: str, pattern: str) -> tuple[Callable[[str], tuple[Any, ...]], Callable[..., Any]]:
@@ -286,7 +293,7 @@ def case(name: str, strategy: str, pattern: str) -> tuple[Callable[[str], tuple[
     drop_in = ops.spec(name)
     sample, op = drop_in.sample, build(drop_in, strategy)
     body = next(p for p in (*FUNCTIONAL, *IN_PLACE) if p.__name__ == pattern)
-    differentiable = body in _GRADIENT
+    differentiable, misuse = body in _GRADIENT, sample.misuse
 
     def inputs(device: str) -> tuple[Any, ...]:
         base = sample.base() if sample.base is not None else torch.arange(1.0, 37.0).reshape(6, 6)
@@ -297,13 +304,13 @@ def case(name: str, strategy: str, pattern: str) -> tuple[Callable[[str], tuple[
         return tuple(tensors)
 
     def f(x: Tensor, s: Any) -> Tensor:
-        args, kwargs = sample.arguments(s)
+        args, kwargs = (misuse if body is misused and misuse is not None else sample.arguments)(s)
         out: Tensor = op(x, *args, **kwargs)
         return out
 
     def program(x: Tensor, s: Any) -> Any:
         if body in _WITH_SOURCE:
-            return body(f, x, s, sample.source)  # type: ignore[call-arg]
+            return body(f, x, s, sample.source)
         return body(f, x, s)
 
     return inputs, program

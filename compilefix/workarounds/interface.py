@@ -71,7 +71,8 @@ def apart(function: F) -> F:
     """
     import torch
 
-    disabled = torch.compiler.disable(lambda *args, **kwargs: function(*args, **kwargs))
+    disable: Any = torch.compiler.disable
+    disabled = disable(lambda *args, **kwargs: function(*args, **kwargs))
 
     @functools.wraps(function, updated=())
     def caller(*args: Any, **kwargs: Any) -> Any:

@@ -35,7 +35,8 @@ class Backend(Scope):
 
     def __call__(self, function: F) -> F:
         """Return `function` compiled for the safe backend: a graph of its own wherever it is called."""
-        return apart(torch.compile(function, backend=self._backend))
+        compiled: F = apart(torch.compile(function, backend=self._backend))  # type: ignore[assignment]
+        return compiled
 
 
 def scope(record: Record) -> Backend:

@@ -22,7 +22,7 @@ REPRO = '''"""{op} by {strategy}: {pattern}."""
 from compilefix.issue import Issue, Symptom
 from compilefix.workarounds import hostile
 
-ISSUE = Issue(symptom=Symptom.WRONG_RESULT, stage="inductor")
+ISSUE = Issue(symptom=Symptom.{symptom}, stage="inductor")
 inputs, program = hostile.case({op!r}, {strategy!r}, {pattern!r})
 '''
 Table = dict[str, dict[str, dict[str, list[str]]]]
@@ -91,7 +91,7 @@ def measure_ops(plan: Plan, watcher: Watcher) -> tuple[Table, tuple[str, ...]]:
 def _run(plan: Plan, watcher: Watcher, cases: Sequence[tuple[_Op, str, str]]) -> list[str]:
     if not cases:
         return []
-    doubts = []
+    doubts: list[str] = []
     with tempfile.TemporaryDirectory(prefix="compilefix-probe-") as folder:
         records = {}
         for op, strategy, pattern in cases:
@@ -130,8 +130,10 @@ def _take(op: _Op, strategy: str, pattern: str, result: Result) -> Iterator[str]
 def _record(folder: Path, op: str, strategy: str, pattern: str) -> Record:
     id = f"{op} {strategy} {pattern}"
     path = folder / f"{id.replace(' ', '__').replace('-', '_')}.py"
-    path.write_text(REPRO.format(op=op, strategy=strategy, pattern=pattern), encoding="utf-8")
-    known = Issue(symptom=Symptom.WRONG_RESULT, stage="inductor", ops=(op,))
+    symptom = Symptom.MISSING_ERROR if pattern == hostile.misused.__name__ else Symptom.WRONG_RESULT
+    text = REPRO.format(op=op, strategy=strategy, pattern=pattern, symptom=symptom.name)
+    path.write_text(text, encoding="utf-8")
+    known = Issue(symptom=symptom, stage="inductor", ops=(op,))
     return Record(id, path, 1, f"{op} by {strategy}: {pattern}", "", "", known, ("program", "inputs"))
 
 
