@@ -10,13 +10,13 @@ Tensor = torch.Tensor
 
 
 @torch.library.custom_op("compilefix::in_range", mutates_args=())
-def in_range(index: torch.Tensor, size: int, touched: int, error: str, message: str) -> torch.Tensor:
+def in_range(index: torch.Tensor, size: int, dim: int, touched: int, error: str, message: str) -> torch.Tensor:
     """
     Return a copy of `index` (any shape, integers), every element of which is in ``[0, size)``.
 
     Where `touched`, the number of elements to be read or written, is 0, nothing is checked, as in upstream's kernels.
     On the CPU a wrong one raises ``IndexError`` or ``RuntimeError``, as the name `error` says, with `message` in which
-    ``{index}`` and ``{size}`` are filled in. Elsewhere it fails asynchronously, as upstream's kernels do.
+    ``{index}``, ``{size}`` and ``{dim}`` are filled in. Elsewhere it fails asynchronously, as upstream's kernels do.
     """
     if index.numel() == 0 or touched == 0:
         return index.clone()
@@ -26,12 +26,12 @@ def in_range(index: torch.Tensor, size: int, touched: int, error: str, message: 
     low, high = (int(bound) for bound in torch.aminmax(index))
     if low < 0 or high >= size:
         wrong = next(int(i) for i in index.flatten() if not 0 <= i < size)
-        raise (IndexError if error == "IndexError" else RuntimeError)(message.format(index=wrong, size=size))
+        raise (IndexError if error == "IndexError" else RuntimeError)(message.format(index=wrong, size=size, dim=dim))
     return index.clone()
 
 
 @in_range.register_fake
-def _(index: torch.Tensor, size: int, touched: int, error: str, message: str) -> torch.Tensor:
+def _(index: torch.Tensor, size: int, dim: int, touched: int, error: str, message: str) -> torch.Tensor:
     return torch.empty_like(index)
 
 
@@ -68,18 +68,19 @@ def _(p: torch.Tensor) -> torch.Tensor:
     return torch.empty_like(p)
 
 
-def _pass_on(ctx: object, grad: torch.Tensor) -> torch.Tensor:
-    return grad
-
-
-probabilities.register_autograd(_pass_on)
-
 if hasattr(torch.library, "register_vmap"):
 
     def _vmap_in_range(
-        info: object, dims: tuple[int | None, ...], index: Tensor, size: int, touched: int, error: str, message: str
+        info: object,
+        dims: tuple[int | None, ...],
+        index: Tensor,
+        size: int,
+        dim: int,
+        touched: int,
+        error: str,
+        message: str,
     ) -> tuple[Tensor, int | None]:
-        return in_range(index, size, touched, error, message), dims[0]
+        return in_range(index, size, dim, touched, error, message), dims[0]
 
     def _vmap_nonzero(info: object, dims: tuple[int | None, ...], divisor: Tensor) -> tuple[Tensor, int | None]:
         return nonzero(divisor), dims[0]
@@ -143,7 +144,9 @@ def vector(index: Tensor, error: type[Exception], op: str) -> None:
 
 def as_many(index: Tensor, slices: int) -> None:
     """Raise ``RuntimeError`` unless `index` has as many elements as a source slices; either may be known late only."""
-    torch._check(index.numel() == slices, lambda: "Number of indices should be equal to source.size(dim)")
+    torch._check(  # type: ignore[no-untyped-call]
+        index.numel() == slices, lambda: "Number of indices should be equal to source.size(dim)"
+    )
 
 
 def without(shape: torch.Size, dim: int) -> tuple[int, ...]:

@@ -6,29 +6,39 @@ import torch
 
 
 @torch.library.custom_op("compilefix::opaque_clone", mutates_args=())
-def opaque_clone(x: torch.Tensor) -> torch.Tensor:
-    """Return a copy of `x` (any shape and dtype) by an operator that the compiler cannot look into."""
+def _copy(x: torch.Tensor) -> torch.Tensor:
     return x.clone()
 
 
-@opaque_clone.register_fake
+@_copy.register_fake
 def _(x: torch.Tensor) -> torch.Tensor:
     return torch.empty_like(x)
 
 
 def _backward(ctx: object, grad: torch.Tensor) -> torch.Tensor:
-    copy: torch.Tensor = opaque_clone(grad)
-    return copy
+    return _copy(grad)  # type: ignore[no-any-return]
 
 
-opaque_clone.register_autograd(_backward)
+_copy.register_autograd(_backward)
 
 if hasattr(torch.library, "register_vmap"):
 
     def _vmap(info: object, dims: tuple[int | None, ...], x: torch.Tensor) -> tuple[torch.Tensor, int | None]:
-        return opaque_clone(x), dims[0]
+        return _copy(x), dims[0]
 
-    torch.library.register_vmap(opaque_clone, _vmap)
+    torch.library.register_vmap(_copy, _vmap)
+
+
+def opaque_clone(x: torch.Tensor) -> torch.Tensor:
+    """
+    Return a copy of `x` (any shape and dtype) by an operator that the compiler cannot look into.
+
+    Inside of a transform of `torch.func`, which refuses such an operator (grad) or takes its tangent for zero (jvp), it
+    is `fused_clone`.
+    """
+    if torch._C._are_functorch_transforms_active():
+        return fused_clone(x)
+    return _copy(x)  # type: ignore[no-any-return]
 
 
 def fused_clone(x: torch.Tensor) -> torch.Tensor:

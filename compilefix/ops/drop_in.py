@@ -31,8 +31,8 @@ class Sample:
     base: Callable[[], torch.Tensor] | None = None
     """First argument; default: floats of shape (6, 6)."""
 
-    misuse: Callable[[torch.Tensor | None], tuple[tuple[Any, ...], dict[str, Any]]] | None = None
-    """Like `arguments`, such that upstream raises outside of the compiler; None where compiled code raises as well."""
+    edge: Callable[[torch.Tensor | None], tuple[tuple[Any, ...], dict[str, Any]]] | None = None
+    """Like `arguments`, where a record shows that no pattern shows; upstream's outcome, maybe an error, is right."""
 
     patterns: tuple[str, ...] = ()
     """Names of the patterns that make sense; empty: all."""

@@ -43,7 +43,9 @@ def _checked(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         NotImplementedError,
         lambda: f"bernoulli is not implemented for probabilities of dtype {input.dtype}",
     )
-    return torch.bernoulli(probabilities(input), **kwargs)
+    checked = probabilities(input.detach())
+    # The gradient is zero; the selection only keeps the result part of the graph that autograd knows.
+    return torch.bernoulli(torch.where(torch.ones_like(checked, dtype=torch.bool), checked, input), **kwargs)
 
 
 def _certain() -> Tensor:

@@ -10,7 +10,7 @@ from compilefix.ops.checks import nonzero, require
 from compilefix.ops.drop_in import DropIn, Op, Sample, island
 
 Tensor = torch.Tensor
-Number = bool | int | float | complex
+Number = bool | int | float
 
 
 def div(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None = None) -> Tensor:
@@ -72,7 +72,8 @@ def divisor(input: Tensor, other: Tensor | Number) -> Tensor | Number:
     if not _whole(input) or not _whole(other) or input.device.type != "cpu":
         return other
     if isinstance(other, Tensor):
-        return nonzero(other)
+        checked: Tensor = nonzero(other)
+        return checked
     require(other != 0, RuntimeError, lambda: "ZeroDivisionError")
     return other
 

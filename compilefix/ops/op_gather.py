@@ -37,8 +37,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 
 def _checked(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     if index.dtype in (torch.int32, torch.int64):
-        message = f"index {{index}} is out of bounds for dimension {dim} with size {{size}}"
-        index = in_range(index, size_along(input, dim), 1, "RuntimeError", message)
+        message = "index {index} is out of bounds for dimension {dim} with size {size}"
+        index = in_range(index, size_along(input, dim), dim, 1, "RuntimeError", message)
     return torch.gather(input, dim, index, sparse_grad=sparse_grad)
 
 
@@ -47,7 +47,7 @@ def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (0, torch.tensor([[0, 2, 1, 5, 4, 3], [3, 1, 2, 0, 5, 4]], device=src.device).repeat(3, 1)), {}
 
 
-def _misuse(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     assert src is not None
     return (0, torch.full((6, 6), -1, device=src.device)), {}
 
@@ -59,7 +59,7 @@ DROP_INS = (
         documented=gather,
         strategies={"checked": _checked, "disable": island(torch.gather)},
         records=("gh126691", "gh197554"),
-        sample=Sample(source=lambda base: base[2:4], arguments=_arguments, misuse=_misuse),
+        sample=Sample(source=lambda base: base[2:4], arguments=_arguments, edge=_edge),
         notes={"checked": "reads all of the index once more"},
     ),
 )

@@ -36,8 +36,9 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     Upstream: compiled code takes a negative index, https://github.com/pytorch/pytorch/issues/185885, and a source of
     another shape or dtype, https://github.com/pytorch/pytorch/issues/121135. On an expanded `input` it adds all slices
     to the one that is shared, https://github.com/pytorch/pytorch/issues/183986 (right in 2.14.1), and it is written in
-    place although the input is overwritten later, https://github.com/pytorch/pytorch/issues/198094. It can go where
-    ``compilefix status`` says off.
+    place although the input is overwritten later, https://github.com/pytorch/pytorch/issues/198094. ``index_add_`` followed by an update
+    that reads other slices gives wrong values, https://github.com/pytorch/pytorch/issues/198270 (right in 2.15.0). It can go
+    where ``compilefix status`` says off.
 
     """
     raise NotImplementedError
@@ -62,8 +63,10 @@ def _fit(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     )
     slices = source.shape[position] if source.ndim else 1
     checks.as_many(index, slices)
-    message = f"index {{index}} is out of bounds for dimension {position} with size {{size}}"
-    return checks.in_range(index, checks.size_along(input, position), source.numel(), "RuntimeError", message)
+    message = "index {index} is out of bounds for dimension {dim} with size {size}"
+    size = checks.size_along(input, position)
+    checked: Tensor = checks.in_range(index, size, position, source.numel(), "RuntimeError", message)
+    return checked
 
 
 def _checked(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
@@ -93,17 +96,17 @@ def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (0, torch.tensor([4, 1], device=src.device), src), {}
 
 
-def _misuse(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     assert src is not None
     return (0, torch.tensor([4, -1], device=src.device), src), {}
 
 
-SAMPLE = Sample(source=lambda base: base[2:4], arguments=_arguments, misuse=_misuse)
+SAMPLE = Sample(source=lambda base: base[2:4], arguments=_arguments, edge=_edge)
 FUNCTIONAL = DropIn(
     name="index_add",
     upstream=torch.index_add,
     documented=index_add,
-    strategies=functional_strategies(_checked, index_put=index_put, scatter_add=scatter_add),
+    strategies={"checked": _checked} | functional_strategies(_checked, index_put=index_put, scatter_add=scatter_add),
     records=("gh121135", "gh183986", "gh185885", "gh198094"),
     sample=SAMPLE,
 )
@@ -112,7 +115,7 @@ IN_PLACE = DropIn(
     upstream=torch.Tensor.index_add_,
     documented=index_add,
     strategies=in_place_strategies(FUNCTIONAL.strategies, torch.Tensor.index_add_),
-    records=("gh121135", "gh185885"),
+    records=("gh121135", "gh185885", "gh198094", "gh198270"),
     sample=SAMPLE,
 )
 DROP_INS = (FUNCTIONAL, IN_PLACE)

@@ -69,8 +69,10 @@ def _fit(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
             f"got {list(source.shape)} for {list(input.shape)}"
         ),
     )
-    message = f"{OP}(): index {{index}} is out of bounds for dimension {position} with size {{size}}"
-    return checks.in_range(index, checks.size_along(input, position), source.numel(), "IndexError", message)
+    message = f"{OP}(): index {{index}} is out of bounds for dimension {{dim}} with size {{size}}"
+    size = checks.size_along(input, position)
+    checked: Tensor = checks.in_range(index, size, position, source.numel(), "IndexError", message)
+    return checked
 
 
 def _checked(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
@@ -99,17 +101,17 @@ def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (0, torch.tensor([4, 1], device=src.device), src), {}
 
 
-def _misuse(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     assert src is not None
     return (0, torch.tensor([4, -1], device=src.device), src), {}
 
 
-SAMPLE = Sample(source=lambda base: base[2:4], arguments=_arguments, misuse=_misuse)
+SAMPLE = Sample(source=lambda base: base[2:4], arguments=_arguments, edge=_edge)
 FUNCTIONAL = DropIn(
     name="index_copy",
     upstream=torch.index_copy,
     documented=index_copy,
-    strategies=functional_strategies(_checked, index_put=index_put, scatter=scatter),
+    strategies={"checked": _checked} | functional_strategies(_checked, index_put=index_put, scatter=scatter),
     records=("gh183986", "gh197554", "gh198094"),
     sample=SAMPLE,
 )
@@ -118,7 +120,7 @@ IN_PLACE = DropIn(
     upstream=torch.Tensor.index_copy_,
     documented=index_copy,
     strategies=in_place_strategies(FUNCTIONAL.strategies, torch.Tensor.index_copy_),
-    records=("gh197554", "gh198270"),
+    records=("gh197554", "gh198094", "gh198270"),
     sample=SAMPLE,
 )
 DROP_INS = (FUNCTIONAL, IN_PLACE)

@@ -32,7 +32,10 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -
 
     Upstream: on an expanded `input` Inductor fills all slices, https://github.com/pytorch/pytorch/issues/183986 (right
     in 2.14.1), and the result is written in place although the input is overwritten later,
-    https://github.com/pytorch/pytorch/issues/198094. It can go where ``compilefix status`` says off.
+    https://github.com/pytorch/pytorch/issues/198094. ``index_fill_`` followed by an update that reads other slices gives
+    wrong values, https://github.com/pytorch/pytorch/issues/198270 (right in 2.15.0). Compiled code takes an int32
+    `index`, which plain torch refuses, https://github.com/pytorch/pytorch/issues/197554. It can go where
+    ``compilefix status`` says off.
 
     """
     raise NotImplementedError
@@ -82,13 +85,18 @@ def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (0, torch.tensor([4, 1], device=src.device), src), {}
 
 
-SAMPLE = Sample(source=lambda base: base[2, 2], arguments=_arguments)
+def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    assert src is not None
+    return (0, torch.tensor([4, 1], device=src.device, dtype=torch.int32), src), {}
+
+
+SAMPLE = Sample(source=lambda base: base[2, 2], arguments=_arguments, edge=_edge)
 FUNCTIONAL = DropIn(
     name="index_fill",
     upstream=torch.index_fill,
     documented=index_fill,
-    strategies=functional_strategies(_checked, where=where),
-    records=("gh183986", "gh198094"),
+    strategies={"checked": _checked} | functional_strategies(_checked, where=where),
+    records=("gh183986", "gh197554", "gh198094"),
     sample=SAMPLE,
 )
 IN_PLACE = DropIn(
@@ -96,7 +104,7 @@ IN_PLACE = DropIn(
     upstream=torch.Tensor.index_fill_,
     documented=index_fill,
     strategies=in_place_strategies(FUNCTIONAL.strategies, torch.Tensor.index_fill_),
-    records=(),
+    records=("gh197554", "gh198094", "gh198270"),
     sample=SAMPLE,
 )
 DROP_INS = (FUNCTIONAL, IN_PLACE)

@@ -35,7 +35,9 @@ def index_put(input: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumu
     Upstream: on an expanded `input` Inductor writes all slices, https://github.com/pytorch/pytorch/issues/183986 (right
     in 2.14.1), and the result is written in place although the input is overwritten later,
     https://github.com/pytorch/pytorch/issues/198094. Compiled code also casts `values` of another dtype, which plain
-    torch refuses, https://github.com/pytorch/pytorch/issues/197554. It can go where ``compilefix status`` says off.
+    torch refuses, https://github.com/pytorch/pytorch/issues/197554. ``index_put_`` followed by an update
+    that reads other slices gives wrong values, https://github.com/pytorch/pytorch/issues/198270 (right in 2.15.0). It can go
+    where ``compilefix status`` says off.
 
     """
     raise NotImplementedError
@@ -79,12 +81,17 @@ def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return ((torch.tensor([4, -5], device=src.device),), src), {}
 
 
-SAMPLE = Sample(source=lambda base: base[2:4], arguments=_arguments)
+def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    assert src is not None
+    return ((torch.tensor([4, -5], device=src.device),), src.to(torch.float64)), {}
+
+
+SAMPLE = Sample(source=lambda base: base[2:4], arguments=_arguments, edge=_edge)
 FUNCTIONAL = DropIn(
     name="index_put",
     upstream=torch.index_put,
     documented=index_put,
-    strategies=functional_strategies(_checked, assign=assign) | {"opaque-clone": _apart},
+    strategies={"checked": _checked} | functional_strategies(_checked, assign=assign) | {"opaque-clone": _apart},
     records=("gh183986", "gh197554", "gh198094"),
     sample=SAMPLE,
 )
@@ -93,7 +100,7 @@ IN_PLACE = DropIn(
     upstream=torch.index_put_,
     documented=index_put,
     strategies=in_place_strategies(FUNCTIONAL.strategies, torch.index_put_),
-    records=("gh197554",),
+    records=("gh197554", "gh198094", "gh198270"),
     sample=SAMPLE,
 )
 DROP_INS = (FUNCTIONAL, IN_PLACE)

@@ -36,7 +36,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
 def _checked(input: Tensor, dim: int, index: Tensor) -> Tensor:
     if index.dtype in (torch.int32, torch.int64):
-        index = in_range(index, size_along(input, dim), 1, "IndexError", "index out of range in self")
+        index = in_range(index, size_along(input, dim), dim, 1, "IndexError", "index out of range in self")
     return torch.index_select(input, dim, index)
 
 
@@ -45,7 +45,7 @@ def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (0, torch.tensor([5, 0, 0, 3, 1, 2], device=src.device)), {}
 
 
-def _misuse(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     assert src is not None
     return (0, torch.tensor([5, 0, 0, 3, 1, -2], device=src.device)), {}
 
@@ -57,7 +57,7 @@ DROP_INS = (
         documented=index_select,
         strategies={"checked": _checked, "disable": island(torch.index_select)},
         records=("gh126691", "gh197554"),
-        sample=Sample(source=lambda base: base[2:4], arguments=_arguments, misuse=_misuse),
+        sample=Sample(source=lambda base: base[2:4], arguments=_arguments, edge=_edge),
         notes={"checked": "reads all of the index once more"},
     ),
 )
