@@ -152,6 +152,49 @@ def test_programs_in_one_graph(program: Program) -> None:
     assert line in str(plain.value)
 
 
+ARGUMENTS: dict[str, Callable[[torch.Tensor, torch.Tensor], tuple[Any, ...]]] = {
+    "scatter": lambda table, i: (0, i[None], 1.0),
+    "scatter_add": lambda table, i: (0, i[None], table[:1]),
+    "scatter_reduce": lambda table, i: (0, i[None], table[:1], "sum"),
+    "gather": lambda table, i: (0, i[None]),
+    "take_along_dim": lambda table, i: (i[None], 0),
+    "index_select": lambda table, i: (0, i),
+    "index_add": lambda table, i: (0, i, table[:1]),
+    "index_copy": lambda table, i: (0, i, table[:1]),
+    "index_reduce": lambda table, i: (0, i, table[:1], "prod"),
+    "index_fill": lambda table, i: (0, i, 1.0),
+    "index_put": lambda table, i: ((i,), table[0]),
+    "masked_fill": lambda table, i: (table > 3, 1.0),
+    "masked_scatter": lambda table, i: (table > 3, table * 1),
+    "slice_scatter": lambda table, i: (table[:2], 0, 0, 2),
+    "select_scatter": lambda table, i: (table[0], 0, 0),
+    "diagonal_scatter": lambda table, i: (table[0, :4],),
+    "as_strided_scatter": lambda table, i: (table[:2], (2, 5), (5, 1)),
+}
+
+
+@pytest.mark.parametrize("key", ARGUMENTS)
+def test_dynamo_shows_every_spelling_to_the_mode(key: str) -> None:
+    """Functions, methods and in-place methods have their check in the graph; torch.index_put_ is one of the limits."""
+    names = [(holder, name) for holder in (torch, torch.Tensor) for name in (key, f"{key}_") if hasattr(holder, name)]
+    for holder, name in names:
+        code: list[str] = []
+        spelling = getattr(holder, name)
+
+        def record(module: torch.fx.GraphModule, example: Any, code: list[str] = code) -> Callable[..., Any]:
+            code.append(module.code)
+            return module.forward
+
+        def program(table: torch.Tensor, i: torch.Tensor, spelling: Callable[..., torch.Tensor] = spelling) -> Any:
+            return spelling(table.clone(), *ARGUMENTS[key](table, i))
+
+        torch._dynamo.reset()
+        with validate("error"):
+            assert torch.equal(compiled(program, record)(x(), t(1)), program(x(), t(1)))
+        hidden = (holder, name) == (torch, "index_put_")
+        assert ["graph_trace" in text for text in code] == [not hidden], name
+
+
 def test_inside_the_compiled_function() -> None:
     """As a decorator and as a context, with a policy."""
 
