@@ -6,9 +6,18 @@ Importing this with ``COMPILEFIX_VALIDATE=1`` in the environment turns the mode 
 
 from __future__ import annotations
 
-from compilefix.validation.faults import DuplicateIndexWarning, IndexFault
+from compilefix.validation.faults import DuplicateIndexWarning, IndexFault, UncheckedWarning
 from compilefix.validation.mode import LIMITS, POLICIES, from_environment, validate, validated
 
-__all__ = ["LIMITS", "POLICIES", "DuplicateIndexWarning", "IndexFault", "from_environment", "validate", "validated"]
+__all__ = [
+    "LIMITS",
+    "POLICIES",
+    "DuplicateIndexWarning",
+    "IndexFault",
+    "UncheckedWarning",
+    "from_environment",
+    "validate",
+    "validated",
+]
 
 from_environment()

@@ -144,7 +144,7 @@ class Spec:
 
 
 def bind(spec: Spec, op: str, in_place: bool, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call | None:
-    """Return the call with its arguments named, or None where torch has no such signature and will say so."""
+    """Return the call with its arguments named, or None where torch has no such signature, and for nested tensors."""
     if len(args) > len(spec.parameters):
         return None
     bound = dict(spec.defaults) | dict(zip(spec.parameters, args, strict=False))
@@ -156,6 +156,8 @@ def bind(spec: Spec, op: str, in_place: bool, args: Sequence[Any], kwargs: Mappi
         bound[name] = value
     target = bound.get(spec.target)
     if not isinstance(target, torch.Tensor) or any(name not in bound for name in spec.parameters):
+        return None
+    if target.is_nested:
         return None
     dim = bound.get("dim")
     if dim is not None and (isinstance(dim, bool) or not isinstance(dim, int)):

@@ -31,6 +31,10 @@ class DuplicateIndexWarning(UserWarning):
     """Several different values are written to one place, and torch does not say which of them stays."""
 
 
+class UncheckedWarning(UserWarning):
+    """Something that validated mode checks elsewhere goes unchecked on this release of torch."""
+
+
 def certain(condition: Any) -> bool:
     """Return `condition` as a bool; False where it hangs on a size that is known only when the graph runs."""
     if isinstance(condition, bool):

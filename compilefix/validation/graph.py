@@ -8,6 +8,7 @@ compiler pass can run it after the kernel whose index it checks.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +28,12 @@ _SCHEMA = (
 )
 
 
-@torch.library.custom_op("compilefix::checked_indices", mutates_args=(), schema=_SCHEMA)
+_TAGS: dict[str, Any] = {}
+if hasattr(torch.Tag, "cudagraph_unsafe") and "tags" in inspect.signature(torch.library.custom_op).parameters:
+    _TAGS["tags"] = (torch.Tag.cudagraph_unsafe,)  # it waits for the device, which a capture forbids
+
+
+@torch.library.custom_op("compilefix::checked_indices", mutates_args=(), schema=_SCHEMA, **_TAGS)
 def checked_indices(
     indices: Sequence[torch.Tensor],
     written: torch.Tensor | None,

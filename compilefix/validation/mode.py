@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from compilefix.errors import UsageError
 from compilefix.validation.call import Call, bind
-from compilefix.validation.faults import DuplicateIndexWarning, IndexFault
+from compilefix.validation.faults import DuplicateIndexWarning, IndexFault, UncheckedWarning
 from compilefix.validation.graph import checked, judge, trace, values_of
 from compilefix.validation.table import SPECS, SPELLINGS
 from compilefix.validation.values import in_range
@@ -30,13 +30,20 @@ POLICIES = ("warn", "error", "ignore")
 OLDEST_TRACED = "2.6"
 """Oldest release on which tracing through the mode was measured."""
 
+ASSIGNMENTS_HIDDEN = "2.14"
+"""From here on Dynamo traces ``x[i] = v`` without asking modes; measured on 2.14.1 and 2.15.0, and not so on 2.13.0."""
+
 LIMITS = (
     "graph: the first operator that goes wrong raises, the others are not looked at",
     "graph: shape, dtype and device faults raise while tracing, as torch._dynamo.exc.TorchRuntimeError with the text",
     "graph: shared memory, expanded targets and leaves written in place are not checked, graphs have no addresses",
     "graph: duplicates are found when the graph runs; their warning has no call site",
     "graph: rules on a size that is known only when the graph runs are left to torch",
+    "graph: Dynamo hides the function torch.index_put_ from modes (the method and index_put are seen)",
+    "graph, torch 2.14 and later: Dynamo hides x[i] = v from modes (the methods are seen)",
     "graph, torch 2.9 and older: Inductor drops a call whose result nobody uses, and the check with it",
+    "graph: CUDA graphs, cpp_wrapper and AOTInductor were not measured",
+    "nested tensors are left to torch",
     "meta and fake tensors: shapes, dtypes and devices only, they have no values",
     "tensor subclasses: shapes, dtypes and devices only",
     "graph: an integer tensor without dimensions between brackets is left to torch",
@@ -55,7 +62,8 @@ class validate(TorchFunctionMode):  # noqa: N801 - used like a function, and Dyn
 
     `duplicates` says what happens to indices that write different values to one place without a reduction: "warn"
     (`DuplicateIndexWarning`, once a call site and activation), "error" or "ignore". Another value is a ValueError.
-    `limits` lists what is not checked. Checks read index values, so on an accelerator they wait for it.
+    `limits` lists what is not checked; where this release of torch adds to that, an `UncheckedWarning` says so once a
+    process. Checks read index values, so on an accelerator they wait for it.
     """
 
     limits = LIMITS
@@ -67,7 +75,7 @@ class validate(TorchFunctionMode):  # noqa: N801 - used like a function, and Dyn
         self.duplicates = duplicates
         self.warned: set[tuple[str, int]] = set()
         if not torch.compiler.is_compiling():
-            _warn_of_old_release()
+            _warn_of_release()
 
     def __torch_function__(
         self,
@@ -229,10 +237,14 @@ def _unwrapped(tensor: torch.Tensor) -> torch.Tensor:
 
 
 @functools.cache
-def _warn_of_old_release() -> None:
-    if Version(torch.__version__).release < Version(OLDEST_TRACED).release:
-        warnings.warn(
-            f"torch {torch.__version__}: validated mode inside compiled code was measured on {OLDEST_TRACED} and later"
-            " only; on this release plain code is checked, compiled code may not be",
-            stacklevel=3,
+def _warn_of_release() -> None:
+    release = Version(torch.__version__).release
+    if release < Version(OLDEST_TRACED).release:
+        what = (
+            f"inside compiled code it was measured on {OLDEST_TRACED} and later only, so compiled code may go unchecked"
         )
+    elif release >= Version(ASSIGNMENTS_HIDDEN).release:
+        what = "Dynamo hides x[i] = v from modes on this release, so such assignments in compiled code go unchecked"
+    else:
+        return
+    warnings.warn(f"validated mode on torch {torch.__version__}: {what}", UncheckedWarning, stacklevel=3)

@@ -1,7 +1,7 @@
 """
 The operators that validated mode knows, one entry each, with torch's own rules.
 
-Measured on plain torch 2.13.0 and 2.14.1 (CPU), which agree on every dtype, range and shape below.
+Measured on plain torch 2.6.0, 2.9.1, 2.13.0, 2.14.1 and 2.15.0 on the CPU; where these differ, `probes` asks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any
 import torch
 
 from compilefix.validation import kinds, locate, memory, shapes, slices, values
-from compilefix.validation.call import BOOL, LONG, Spec
+from compilefix.validation.call import BOOL, INT, LONG, Spec
+from compilefix.validation.probes import SCATTER_TAKES_INT32, TAKE_ALONG_DIM_WRAPS
 
 _COMMON = (shapes.dim_exists, kinds.index_dtype, kinds.same_device)
 _ONE_PLACE = (
@@ -29,9 +30,12 @@ _SUBSCRIPTS = (kinds.subscript_dtypes, kinds.same_device, shapes.subscripts_fit)
 _RANGE = (values.in_range,)
 _FILLED = (shapes.dim_exists, kinds.same_device)
 
+_PLACE_DTYPES = INT if SCATTER_TAKES_INT32 else LONG
+
 _SCATTER: dict[str, Any] = {
     "rules": (*_COMMON, kinds.same_dtype, *_ONE_PLACE),
     "source": "src",
+    "index_dtypes": _PLACE_DTYPES,
     "empty_index_is_free": True,
     "locate": locate.along_dim,
     "value_rules": _RANGE,
@@ -48,6 +52,7 @@ SPECS: dict[str, Spec] = {
     "gather": Spec(
         ("input", "dim", "index"),
         (*_COMMON, *_ONE_PLACE),
+        index_dtypes=_PLACE_DTYPES,
         empty_index_is_free=True,
         locate=locate.along_dim,
         value_rules=_RANGE,
@@ -57,7 +62,7 @@ SPECS: dict[str, Spec] = {
         (*_COMMON, shapes.indices_broadcast),
         index="indices",
         index_dtypes=LONG,
-        negative=True,
+        negative=TAKE_ALONG_DIM_WRAPS,
         defaults={"dim": None},
         locate=locate.along_dim_or_flat,
         value_rules=_RANGE,

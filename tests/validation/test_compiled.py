@@ -15,9 +15,11 @@ from torch._dynamo.testing import CompileCounterWithBackend
 
 import compilefix
 from compilefix.validation import DuplicateIndexWarning, IndexFault, validate, validated
+from compilefix.validation.mode import ASSIGNMENTS_HIDDEN
 from tests.conftest import CACHE, environ
 from tests.validation.calls import t, x
 
+ASSIGNMENTS_SEEN = Version(torch.__version__) < Version(ASSIGNMENTS_HIDDEN)
 UNUSED_KEPT = Version(torch.__version__) >= Version("2.13")
 
 
@@ -150,6 +152,49 @@ def test_programs_in_one_graph(program: Program) -> None:
     assert line in str(plain.value)
 
 
+ARGUMENTS: dict[str, Callable[[torch.Tensor, torch.Tensor], tuple[Any, ...]]] = {
+    "scatter": lambda table, i: (0, i[None], 1.0),
+    "scatter_add": lambda table, i: (0, i[None], table[:1]),
+    "scatter_reduce": lambda table, i: (0, i[None], table[:1], "sum"),
+    "gather": lambda table, i: (0, i[None]),
+    "take_along_dim": lambda table, i: (i[None], 0),
+    "index_select": lambda table, i: (0, i),
+    "index_add": lambda table, i: (0, i, table[:1]),
+    "index_copy": lambda table, i: (0, i, table[:1]),
+    "index_reduce": lambda table, i: (0, i, table[:1], "prod"),
+    "index_fill": lambda table, i: (0, i, 1.0),
+    "index_put": lambda table, i: ((i,), table[0]),
+    "masked_fill": lambda table, i: (table > 3, 1.0),
+    "masked_scatter": lambda table, i: (table > 3, table * 1),
+    "slice_scatter": lambda table, i: (table[:2], 0, 0, 2),
+    "select_scatter": lambda table, i: (table[0], 0, 0),
+    "diagonal_scatter": lambda table, i: (table[0, :4],),
+    "as_strided_scatter": lambda table, i: (table[:2], (2, 5), (5, 1)),
+}
+
+
+@pytest.mark.parametrize("key", ARGUMENTS)
+def test_dynamo_shows_every_spelling_to_the_mode(key: str) -> None:
+    """Functions, methods and in-place methods have their check in the graph; torch.index_put_ is one of the limits."""
+    names = [(holder, name) for holder in (torch, torch.Tensor) for name in (key, f"{key}_") if hasattr(holder, name)]
+    for holder, name in names:
+        code: list[str] = []
+        spelling = getattr(holder, name)
+
+        def record(module: torch.fx.GraphModule, example: Any, code: list[str] = code) -> Callable[..., Any]:
+            code.append(module.code)
+            return module.forward
+
+        def program(table: torch.Tensor, i: torch.Tensor, spelling: Callable[..., torch.Tensor] = spelling) -> Any:
+            return spelling(table.clone(), *ARGUMENTS[key](table, i))
+
+        torch._dynamo.reset()
+        with validate("error"):
+            assert torch.equal(compiled(program, record)(x(), t(1)), program(x(), t(1)))
+        hidden = (holder, name) == (torch, "index_put_")
+        assert ["graph_trace" in text for text in code] == [not hidden], name
+
+
 def test_inside_the_compiled_function() -> None:
     """As a decorator and as a context, with a policy."""
 
@@ -171,17 +216,28 @@ def test_inside_the_compiled_function() -> None:
 
 
 def test_duplicates_in_a_graph_are_warned_of() -> None:
-    """The default policy, also between brackets and for scatter."""
+    """The default policy; equal values are fine here too."""
 
-    def write(table: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-        table = table.scatter(0, index[None], table[:1, :2])
-        table[index, index] = table[0, 1:3]
-        return table
+    def write(table: torch.Tensor, index: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        return table.scatter(0, index[None], rows[:1, :2]).index_copy(0, index, rows)
 
     f = compiled(write)
     with validate(), pytest.warns(DuplicateIndexWarning) as caught:
-        f(x(), t(2, 2))
-    assert [str(w.message).partition(":")[0] for w in caught] == ["x[...] = v"]
+        f(x(), t(2, 2), x(2, 5))
+    assert [str(w.message).partition(":")[0] for w in caught] == ["index_copy"]
+
+
+@pytest.mark.skipif(not ASSIGNMENTS_SEEN, reason="Dynamo hides x[i] = v from modes, and validate() says so")
+def test_an_assignment_statement() -> None:
+    """Between brackets, as people write it."""
+
+    def write(table: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        table = table.clone()
+        table[index] = 2.0
+        return table
+
+    with validate(), pytest.raises(IndexFault, match=r"x\[\.\.\.\] = v: index\[0\] = 4 is outside \[-4, 4\) of dim 0"):
+        compiled(write)(x(), t(4))
 
 
 def test_training_with_inductor() -> None:

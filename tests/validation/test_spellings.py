@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from packaging.version import Version
 
-from compilefix.validation import validate
+from compilefix.validation import IndexFault, validate
 from compilefix.validation.table import SPECS, SPELLINGS
 from tests.validation.calls import t, x
 
@@ -65,7 +66,13 @@ VALID: dict[str, Callable[[], torch.Tensor]] = {
 @pytest.mark.parametrize("call", VALID.values(), ids=VALID)
 def test_a_valid_call_is_unchanged(call: Callable[[], torch.Tensor]) -> None:
     """Values, dtype and strides are torch's."""
-    want = call()
+    try:
+        want = call()
+    except (RuntimeError, IndexError):  # an older release takes fewer indices
+        assert Version(torch.__version__) < Version("2.13")
+        with validate("error"), pytest.raises(IndexFault):
+            call()
+        return
     with validate("error"):
         got = call()
     assert torch.equal(got, want)

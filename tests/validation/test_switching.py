@@ -14,7 +14,7 @@ import torch
 from torch.overrides import _get_current_function_mode_stack
 
 import compilefix
-from compilefix.validation import IndexFault, validate, validated
+from compilefix.validation import IndexFault, UncheckedWarning, validate, validated
 from compilefix.validation import mode as mode_module
 from tests.validation.calls import faults, t, x
 
@@ -84,17 +84,29 @@ def test_what_is_not_checked_can_be_read() -> None:
     assert any("thread" in line for line in validate.limits)
 
 
-def test_an_older_release_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where compiled code was not measured, one warning says so."""
-    monkeypatch.setattr(torch, "__version__", "2.5.1+cpu")
-    mode_module._warn_of_old_release.cache_clear()
+@pytest.mark.parametrize(
+    ("release", "says"),
+    [
+        ("2.5.1+cpu", "measured on 2.6 and later only"),
+        ("2.6.0", None),
+        ("2.13.0+cpu", None),
+        ("2.14.0a0+git1234567", "hides x[i] = v"),
+        ("2.15.0", "hides x[i] = v"),
+    ],
+)
+def test_what_a_release_leaves_unchecked_is_said_once(
+    monkeypatch: pytest.MonkeyPatch, release: str, says: str | None
+) -> None:
+    """Nothing is skipped in silence."""
+    monkeypatch.setattr(torch, "__version__", release)
+    mode_module._warn_of_release.cache_clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         validate()
         validate()
-    assert [str(w.message).partition(":")[0] for w in caught] == ["torch 2.5.1+cpu"]
-    assert "measured on 2.6 and later only" in str(caught[0].message)
-    mode_module._warn_of_old_release.cache_clear()
+    mode_module._warn_of_release.cache_clear()
+    assert [w.category for w in caught] == ([UncheckedWarning] if says else [])
+    assert all(str(says) in str(w.message) and w.filename == __file__ for w in caught)
 
 
 PROBE = """

@@ -95,6 +95,15 @@ def test_tensors_without_values(mode: str) -> None:
             target.index_copy_(0, index, torch.empty(2, 5))
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_other_layouts_are_left_to_torch() -> None:
+    """Nested tensors have no sizes to check, sparse ones are checked by torch."""
+    nested = torch.nested.nested_tensor([x(2, 3), x(1, 3)])
+    with validate("error"):
+        assert nested[1].tolist() == [[0.0, 1.0, 2.0]]
+        assert torch.eye(3).to_sparse().index_select(0, t(2, 0)).to_dense().tolist() == [[0, 0, 1], [1, 0, 0]]
+
+
 def devices(key: str, *args: object) -> list[str]:
     """Return the faults of a call's devices."""
     call = bind(SPECS[key], key, False, args, {})
