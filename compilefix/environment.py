@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
+import inspect
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from typing import Any
+
+from compilefix.condition import Condition
 
 SCRUBBED_PREFIXES = ("TORCH", "PYTORCH", "TRITON", "AOT_", "INDUCTOR", "FUNCTORCH", "ENABLE_AOT")
 """Variables that steer torch.compile from outside; workers never see them."""
@@ -37,6 +43,7 @@ class Environment:
     cuda: str | None
     """CUDA version that this torch was built for."""
 
+    numpy: str | None = None
     devices: tuple[str, ...] = ("cpu",)
     threads: int = 1
     """Intra-op threads of a worker."""
@@ -65,11 +72,19 @@ class Environment:
     def features(self) -> frozenset[str]:
         """Words that a record's ``requires`` may use."""
         words = {self.system.lower(), self.machine, *self.devices}
+        if self.numpy:
+            words.add("numpy")
         if self.isa:
             words.add(self.isa)
             if self.isa.startswith("avx512"):
                 words |= {"avx2", "avx512"}
         return frozenset(words)
+
+    def holds(self, condition: Condition) -> bool | None:
+        """Tell whether `condition` holds here, None where this description does not say, as for features."""
+        facts = {"torch": self.torch, "python": self.python, "triton": self.triton, "cuda": self.cuda}
+        facts |= {"system": self.system.lower(), "machine": self.machine, "isa": self.isa} | compiler_facts(self.cxx)
+        return condition.holds(facts, lambda kind, name: None)
 
     @property
     def slug(self) -> str:
@@ -128,6 +143,7 @@ def detect(*, missing: Mapping[str, str], scrubbed: tuple[str, ...] = ()) -> Env
         isa=None if "inductor:cpu" in missing else _isa(),
         cxx=_cxx(),
         triton=_version("triton"),
+        numpy=_version("numpy"),
         cuda=torch.version.cuda,
         devices=devices,
         threads=torch.get_num_threads(),
@@ -159,3 +175,95 @@ def _version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
+
+
+def compiler_facts(cxx: str | None) -> dict[str, str | None]:
+    """Return the versions of g++ and clang++ from the first line of the compiler's ``--version``."""
+    found: dict[str, str | None] = {"g++": None, "clang++": None}
+    match = re.search(r"\b(\d+\.\d+(?:\.\d+)?)\b", re.sub(r"\([^)]*\)", "", cxx or ""))
+    if cxx and match:
+        found["clang++" if "clang" in cxx else "g++"] = match[1]
+    return found
+
+
+@functools.cache
+def facts() -> dict[str, str | None]:
+    """Return what conditions are held against in this process. Imports torch; initialises no device."""
+    import torch
+
+    return {
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "triton": _version("triton"),
+        "cuda": torch.version.cuda,
+        "cudnn": _cudnn(),
+        "numpy": _version("numpy"),
+        "system": platform.system().lower(),
+        "machine": platform.machine(),
+        "isa": _isa(),
+    } | compiler_facts(_cxx())
+
+
+def _cudnn() -> str | None:
+    import torch
+
+    number = torch.backends.cudnn.version() if torch.backends.cudnn.is_available() else None
+    if number is None:
+        return None
+    thousand = 10000 if number >= 90000 else 1000  # 91002 is 9.10.2, 8902 is 8.9.2
+    return f"{number // thousand}.{number % thousand // 100}.{number % 100}"
+
+
+def holds(condition: Condition) -> bool | None:
+    """Tell whether `condition` holds in this process, features included."""
+    return condition.holds(facts(), feature)
+
+
+def feature(kind: str, name: str) -> bool | None:
+    """
+    Tell whether this torch has something: ``has`` a dotted attribute, ``parameter`` of a function, ``setting``.
+
+    None where it cannot be told, such as the parameter of a built-in without a signature.
+    """
+    if kind == "parameter":
+        owner, _, argument = name.rpartition(".")
+        function = _find(owner)
+        if function is None:
+            return False
+        try:
+            return argument in inspect.signature(function).parameters
+        except (TypeError, ValueError):
+            return None
+    return _find(name) is not None
+
+
+def _find(name: str) -> object | None:
+    parts = name.split(".")
+    try:
+        owner: Any = importlib.import_module(parts[0])
+    except ImportError:
+        return None
+    for i, part in enumerate(parts[1:], 1):
+        if not hasattr(owner, part):
+            try:
+                owner = importlib.import_module(".".join(parts[: i + 1]))
+            except ImportError:
+                return None
+        else:
+            owner = getattr(owner, part)
+    return owner if owner is not None else _Nothing
+
+
+class _Nothing:
+    """Stands for a name whose value is None, such as a setting that is unset."""
+
+
+def build() -> dict[str, str | None]:
+    """Return what identifies this build on this machine: a measurement is valid where all of it is equal."""
+    import torch
+
+    names = ("torch", "python", "triton", "cuda", "machine", "isa", "g++", "clang++")
+    device = torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu"
+    here = facts()
+    python = ".".join((here["python"] or "").split(".")[:2])
+    return {name: here[name] for name in names} | {"python": python, "git": torch.version.git_version, "device": device}

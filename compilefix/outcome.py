@@ -10,7 +10,7 @@ from typing import Any
 from packaging.version import Version
 
 from compilefix.errors import UsageError
-from compilefix.issue import DEVICES, STAGES, Expectation, Known, Symptom
+from compilefix.issue import DEVICES, STAGES, Contract, Expectation, Holds, Issue, Known, Symptom, Truth
 
 REFERENCE = "reference"
 BACKENDS = (REFERENCE, *STAGES)
@@ -152,7 +152,10 @@ class Outcome:
     """Type and message of the exception that the run raised."""
 
     facts: dict[str, Any] = field(default_factory=dict)
-    """Graphs, graph breaks, recompiles and what the repro's ``facts()`` returned."""
+    """
+    Graphs, graph breaks, recompiles and what the repro's ``facts()`` returned. On a contract's reference: ``claim``,
+    whether the plain program does what the statement says, and ``against``, the first thing that speaks against it.
+    """
 
     seconds: float | None = None
     cpu_seconds: float | None = None
@@ -210,40 +213,41 @@ class Outcome:
 
 
 class Verdict(str, Enum):
-    """An observation held against the record."""
+    """An observation held against the record; `DIFFER`, `DOES_NOT_HOLD` and `HOLDS` are those of contracts."""
 
     REPRODUCES = "reproduces"
     CLEAR = "clear"
     REGRESSED = "regressed"
     FIXED_EARLY = "fixed-early"
     DIFFERENT = "different"
+    DIFFER = Truth.DIFFER.value
+    DOES_NOT_HOLD = Truth.DOES_NOT_HOLD.value
+    HOLDS = Truth.HOLDS.value
     UNSUPPORTED = "unsupported"
     UNRESOLVED = "unresolved"
 
-    @property
-    def contradicts(self) -> bool:
-        """True where this torch contradicts the record."""
-        return self in (Verdict.REGRESSED, Verdict.FIXED_EARLY, Verdict.DIFFERENT)
 
-
-def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome]) -> Verdict:
+def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome], holds: Holds = lambda _: True) -> Verdict:
     """
     Hold what the targets did against what the record says of `version`.
 
-    A symptom on any compiled target counts. Nothing wrong anywhere contradicts a record that says affected only if a
+    A symptom on any compiled target counts. Where none shows, a contract is judged by what its references say of the
+    claim, all of which must grant it. Nothing wrong anywhere contradicts a record that says affected only if a
     target at the record's stage (or behind it) really ran; where none did, such a record stays `UNSUPPORTED`. What an
-    interpreted target shows of a record that is not about CUDA is told, and contradicts nothing.
+    interpreted target shows of an issue that is not about CUDA is told, and contradicts nothing.
     """
-    if "cuda" not in known.devices and any(t.interpreted for t in outcomes):
+    if isinstance(known, Issue) and "cuda" not in known.devices and any(t.interpreted for t in outcomes):
         own = {t: o for t, o in outcomes.items() if not t.interpreted}
         if any(t.backend != REFERENCE for t in own):
-            return judge(known, version, own)
+            return judge(known, version, own, holds)
         return _elsewhere(known, outcomes)
     compiled = {t: o for t, o in outcomes.items() if t.backend != REFERENCE}
     if any(o.did is Did.UNRESOLVED for t, o in outcomes.items() if t.backend == REFERENCE):
         return Verdict.UNRESOLVED
-    expected = known.expectation(version)
+    expected = known.expectation(version, holds)
     seen = frozenset[Symptom]().union(*(o.symptoms for o in compiled.values()))
+    if seen and isinstance(known, Contract):
+        return Verdict.DIFFER
     if known.symptom in seen:
         return Verdict.REGRESSED if expected is Expectation.UNAFFECTED else Verdict.REPRODUCES
     if seen:
@@ -254,11 +258,21 @@ def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome]) ->
     missing = {t.backend for t, o in compiled.items() if o.did is Did.UNSUPPORTED}
     stage = STAGES.index(known.stage)
     reached = any(STAGES.index(backend) >= stage for backend in ran)
-    if reached:
-        return Verdict.FIXED_EARLY if expected is Expectation.AFFECTED else Verdict.CLEAR
-    if missing or not ran or expected is Expectation.AFFECTED:
+    if not reached and (missing or not ran or expected is Expectation.AFFECTED):
         return Verdict.UNSUPPORTED
-    return Verdict.CLEAR
+    if isinstance(known, Issue):
+        return Verdict.FIXED_EARLY if expected is Expectation.AFFECTED else Verdict.CLEAR
+    claims = [o.facts["claim"] for t, o in outcomes.items() if t.backend == REFERENCE and "claim" in o.facts]
+    if not claims:
+        return Verdict.UNRESOLVED
+    return Verdict.HOLDS if all(claims) else Verdict.DOES_NOT_HOLD
+
+
+OF_CONTRACTS = (Verdict.DIFFER, Verdict.DOES_NOT_HOLD, Verdict.HOLDS)
+"""Verdicts that say something of a contract's statement."""
+
+PRESENT = (Verdict.REPRODUCES, Verdict.DIFFER)
+"""Verdicts of a torch whose compiler does wrong here, as recorded or not."""
 
 
 def _elsewhere(known: Known, outcomes: Mapping[Target, Outcome]) -> Verdict:
@@ -293,6 +307,40 @@ class Result:
     workarounds: dict[Target, Outcome] = field(default_factory=dict)
     """The workaround compiled on the targets where the program misbehaves."""
 
+    statement: str | None = None
+    """The sentence that a contract is about; None for an issue."""
+
+    truth: Truth | None = None
+    """What a contract's record says of this version; None for an issue, and where the record does not know."""
+
+    @property
+    def label(self) -> str:
+        """What a report calls this record: a contract's statement in quotes, an issue's title."""
+        return f"“{self.statement}”" if self.statement is not None else self.title
+
+    @property
+    def contradicts(self) -> bool:
+        """True where this torch contradicts the record."""
+        if self.record == "issue":
+            return self.verdict in (Verdict.REGRESSED, Verdict.FIXED_EARLY, Verdict.DIFFERENT)
+        if self.truth is None or self.verdict not in OF_CONTRACTS:
+            return False
+        return self.verdict.value != self.truth.value or (
+            self.verdict is Verdict.DIFFER and self.symptom not in self.symptoms
+        )
+
+    @property
+    def symptoms(self) -> frozenset[Symptom]:
+        """All that the compiled targets show."""
+        shown = (o.symptoms for t, o in self.outcomes.items() if t.backend != REFERENCE)
+        return frozenset[Symptom]().union(*shown)
+
+    @property
+    def against(self) -> str | None:
+        """What the plain program first does otherwise than a contract's statement says, in words; None: nothing."""
+        found = (o.facts.get("against") for t, o in self.outcomes.items() if t.backend == REFERENCE)
+        return next((str(text) for text in found if text is not None), None)
+
     @property
     def first_bad(self) -> Target | None:
         """First target of the ladder that misbehaves."""
@@ -305,8 +353,11 @@ class Result:
             "id": self.id,
             "title": self.title,
             "record": self.record,
+            "statement": self.statement,
+            "truth": self.truth.value if self.truth is not None else None,
             "symptom": self.symptom.value,
             "verdict": self.verdict.value,
+            "contradicts": self.contradicts,
             "expected": self.expected.value,
             "has_workaround": self.has_workaround,
             "first_bad": str(self.first_bad) if self.first_bad else None,
@@ -321,6 +372,8 @@ class Result:
             id=raw["id"],
             title=raw["title"],
             record=raw["record"],
+            statement=raw.get("statement"),
+            truth=Truth(raw["truth"]) if raw.get("truth") is not None else None,
             has_workaround=raw["has_workaround"],
             symptom=Symptom(raw["symptom"]),
             verdict=Verdict(raw["verdict"]),

@@ -43,6 +43,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--isolation", choices=config.ISOLATION, help="fork from a warmed parent, or spawn a fresh Python a run"
     )
     run.add_argument("--cache-dir", metavar="DIR", help="where compiled C++ objects are kept between checks")
+    run.add_argument(
+        "--workarounds",
+        action="store_true",
+        help="put every kind of workaround to the proof and say what it costs (slower)",
+    )
     run.add_argument("--no-workarounds", action="store_true", help="do not run the workarounds")
     options.add_output(parser, list(report.FORMATS), DEFAULTS["format"])
     parser.add_argument("--fail-on", choices=FAIL_ON, help="what makes the exit code 1 (default: contradiction)")
@@ -78,6 +83,7 @@ def run(args: argparse.Namespace) -> int:
                 seed=chosen["seed"],
                 memory=options.size(chosen["memory"]),
                 workarounds=not args.no_workarounds,
+                kinds=_kinds(args),
             ),
             broken=[str(error) for error in found.broken],
             isolation=chosen.get("isolation"),
@@ -110,6 +116,17 @@ def _validate(chosen: dict[str, Any]) -> None:
     for name, allowed in choices.items():
         if name in chosen and chosen[name] not in allowed:
             raise UsageError(f"{name} {chosen[name]!r} is not one of {', '.join(allowed)}")
+
+
+def _kinds(args: argparse.Namespace) -> Any:
+    """Return what names the workarounds of a record; imports torch only where they are asked for."""
+    if not args.workarounds:
+        return None
+    if args.no_workarounds or args.resume or args.record:
+        raise UsageError("--workarounds does not go with --no-workarounds, --resume or --record")
+    from compilefix.workaround import proof
+
+    return proof.provable
 
 
 def _targets(args: argparse.Namespace) -> tuple[Target, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from compilefix.check import CheckReport
 from compilefix.environment import Environment
+from compilefix.issue import Truth
 from compilefix.outcome import BACKENDS, Did, Difference, Outcome, Result, Verdict
 from compilefix.report.interface import Ladder, because, block, cause, describe, ladders, one_line, summary
 
@@ -27,7 +28,7 @@ def render(report: CheckReport, *, width: int | None, color: bool) -> str:
     if report.broken:
         parts += ["### Records that could not be read", fence("\n".join(block(b) for b in report.broken))]
     for result in report.results:
-        if result.verdict is not Verdict.CLEAR:
+        if result.contradicts or result.verdict not in (Verdict.CLEAR, Verdict.HOLDS):
             parts += _section(result)
     return "\n\n".join(parts) + "\n"
 
@@ -97,7 +98,7 @@ def _backends(results: Iterable[Result]) -> tuple[str, ...]:
 
 def _rows(result: Result, backends: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     verdict = result.verdict.value
-    names = (escape(result.id), escape(result.title))
+    names = (escape(result.id), escape(result.label))
     found = ladders(result)
     if not found:
         yield (*names, "", *("" for _ in backends), "", verdict)
@@ -117,13 +118,16 @@ def _cell(ladder: Ladder, backend: str) -> str:
 
 def _section(result: Result) -> Iterator[str]:
     yield f"### {escape(result.id)}: {escape(result.title)}"
-    facts = [
-        f"- verdict: **{result.verdict.value}** (recorded symptom {result.symptom.value}; "
-        f"the record says of this torch: {result.expected.value})",
-        f"- to run it again: {code(f'compilefix check {result.id}')}",
-    ]
+    if result.record == "contract":
+        symptom = f", as {result.symptom.value}" if result.truth is Truth.DIFFER else ""
+        recorded = f"the record says of this torch: {result.truth.value if result.truth else 'unknown'}{symptom}"
+        facts = [f"- told: {escape(result.label)}", f"- verdict: **{result.verdict.value}** ({recorded})"]
+    else:
+        recorded = f"recorded symptom {result.symptom.value}; the record says of this torch: {result.expected.value}"
+        facts = [f"- verdict: **{result.verdict.value}** ({recorded})"]
     if result.verdict not in (Verdict.REPRODUCES, Verdict.UNRESOLVED):
-        facts.insert(1, f"- {escape(because(result))}")
+        facts.append(f"- {escape(because(result))}")
+    facts.append(f"- to run it again: {code(f'compilefix check {result.id}')}")
     yield "\n".join(facts)
     for ladder in ladders(result):
         for backend, outcome in ladder.outcomes.items():

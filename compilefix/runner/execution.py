@@ -158,7 +158,7 @@ def observe(
     device = request.parsed_target.data_device
     observation = Observation()
     known: Known = record_of(module)
-    program = _entry(module, request.mode, device)
+    program = entry(module, request.mode, device)
     args = tuple(module.inputs(device)) if hasattr(module, "inputs") else ()
     if convert is not None:
         args = tuple(convert(a) for a in args)
@@ -221,7 +221,10 @@ def _to_float64(value: Any) -> Any:
     return value
 
 
-def _entry(module: ModuleType, mode: Mode, device: str) -> Any:
+def entry(module: ModuleType, mode: Mode, device: str) -> Any:
+    """Return what is compiled: the program of the repro, or its workaround."""
+    if mode is Mode.CLAIM:
+        return module.claim
     if mode is Mode.WORKAROUND:
         if hasattr(module, "make_workaround"):
             return module.make_workaround(device)

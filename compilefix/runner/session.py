@@ -131,6 +131,7 @@ def check(
     return CheckReport(
         environment=environment,
         results=tuple(sorted(done.values(), key=lambda r: order.index(r.id))),
+        cures=tuple(sorted(run.cures, key=lambda c: order.index(c.id))),
         broken=tuple(broken),
         interrupted=run.interrupted,
         seconds=round(time.monotonic() - start, 3),

@@ -41,7 +41,8 @@ def rows(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "width"), [("mixed", 60), ("mixed", 100), ("mixed", 200), ("two devices", 120), ("interrupted", 80)]
+    ("name", "width"),
+    [("mixed", 60), ("mixed", 100), ("mixed", 200), ("two devices", 120), ("interrupted", 80), ("contracts", 100)],
 )
 def test_the_table_in_full(name: str, width: int, reports: dict[str, CheckReport]) -> None:
     """The whole text is the reviewed one."""
@@ -84,7 +85,7 @@ def test_colours_only_on_request(reports: dict[str, CheckReport], monkeypatch: p
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_first_bad_stage_of_each_ladder_is_marked(width: int, reports: dict[str, CheckReport]) -> None:
     """The mark stands before the cell of the first stage that goes wrong, and nowhere else."""
-    for name in ("mixed", "two devices", "clear", "one target"):
+    for name in ("mixed", "two devices", "contracts", "clear", "one target"):
         report = reports[name]
         bad = [found for result in report.results for found in interface.ladders(result) if found.first_bad]
         assert rows(render("table", report, width=width)).count("▸") == len(bad)

@@ -1,0 +1,138 @@
+"""What a drop-in op is: upstream's function, ways of doing the same safely, and how they are put to the test."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import torch
+
+from compilefix.ops.clones import fused_clone, opaque_clone
+
+Op = Callable[..., Any]
+PLAIN = "plain"
+"""The strategy that is upstream's own function."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Arguments on which the hostile patterns call an op whose first argument is a tensor."""
+
+    arguments: Callable[[torch.Tensor | None], tuple[tuple[Any, ...], dict[str, Any]]]
+    """Source tensor to the arguments behind the first, positional and by keyword."""
+
+    source: Callable[[torch.Tensor], torch.Tensor] | None = None
+    """View of a base tensor that has the shape of a source; None for an op that takes no source."""
+
+    base: Callable[[], torch.Tensor] | None = None
+    """First argument; default: floats of shape (6, 6)."""
+
+    patterns: tuple[str, ...] = ()
+    """Names of the patterns that make sense; empty: all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropIn:
+    """One op that can be imported in the place of upstream's."""
+
+    name: str
+    """Name in `compilefix.ops`; in-place forms end in ``_``."""
+
+    upstream: Op
+    documented: Op
+    """Carries signature and docstring for people; never called."""
+
+    strategies: Mapping[str, Op]
+    """Ways of doing it, the cheapest first; `PLAIN` is added in front."""
+
+    records: tuple[str, ...]
+    """Ids of the issues that this op avoids. It is on where one of them may affect the running torch."""
+
+    sample: Sample
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Strategy to what the reader must know of it."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "strategies", MappingProxyType({PLAIN: self.upstream, **self.strategies}))
+
+
+def build(drop_in: DropIn, strategy: str) -> Op:
+    """
+    Return the function to import for `strategy`; for `PLAIN` it is upstream's own.
+
+    Outside of compiled code it calls upstream. Which one is meant is folded by Dynamo: no guard, no graph break.
+    """
+    if strategy == PLAIN:
+        return drop_in.upstream
+    upstream, rewritten = drop_in.upstream, drop_in.strategies[strategy]
+
+    @functools.wraps(drop_in.documented)
+    def op(*args: Any, **kwargs: Any) -> Any:
+        if torch.compiler.is_compiling():
+            return rewritten(*args, **kwargs)
+        return upstream(*args, **kwargs)
+
+    op.strategy = strategy  # type: ignore[attr-defined]
+    op.strategies = tuple(drop_in.strategies)  # type: ignore[attr-defined]
+    return op
+
+
+def protect(upstream: Op, copy: Callable[[torch.Tensor], torch.Tensor], *, sources: bool = False) -> Op:
+    """
+    Return `upstream` working on a copy of its first argument.
+
+    With `sources`, other tensors of the same dtype are copied as well: they may be views of the first.
+    """
+
+    def protected(*args: Any, **kwargs: Any) -> Any:
+        base: torch.Tensor
+        rest: tuple[Any, ...]
+        base, *others = args or (kwargs.pop("input"),)
+        rest = tuple(others)
+        if sources:
+            rest = tuple(copy(a) if _alike(a, base) else a for a in rest)
+            kwargs = {k: copy(v) if _alike(v, base) else v for k, v in kwargs.items()}
+        return upstream(copy(base), *rest, **kwargs)
+
+    return protected
+
+
+def _alike(value: Any, base: torch.Tensor) -> bool:
+    return isinstance(value, torch.Tensor) and value.dtype == base.dtype
+
+
+def island(upstream: Op) -> Op:
+    """Return `upstream` outside of the graph: it breaks the graph and is refused under ``fullgraph=True``."""
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def apart(*args: Any, **kwargs: Any) -> Any:
+        return upstream(*args, **kwargs)
+
+    return apart  # type: ignore[no-any-return]
+
+
+def functional_strategies(upstream: Op, **own: Op) -> dict[str, Op]:
+    """Return the strategies that any functional write can take, with an op's `own` where their cost belongs."""
+    return {
+        "clone": protect(upstream, torch.clone),
+        "fused-clone": protect(upstream, fused_clone),
+        **{name.replace("_", "-"): op for name, op in own.items()},
+        "opaque-clone": protect(upstream, opaque_clone, sources=True),
+        "disable": island(upstream),
+    }
+
+
+def in_place_strategies(functional: Mapping[str, Op], upstream: Op) -> dict[str, Op]:
+    """Return the in-place twins of functional strategies: computed aside, then copied into the first argument."""
+
+    def twin(strategy: Op) -> Op:
+        def in_place(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+            return self.copy_(strategy(self, *args, **kwargs))
+
+        return in_place
+
+    own = {name: twin(op) for name, op in functional.items() if name not in (PLAIN, "disable")}
+    return {**own, "disable": island(upstream)}
