@@ -236,7 +236,7 @@ def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome], ho
     target at the record's stage (or behind it) really ran; where none did, such a record stays `UNSUPPORTED`. What an
     interpreted target shows of an issue that is not about CUDA is told, and contradicts nothing.
     """
-    if "cuda" not in known.devices and any(t.interpreted for t in outcomes):
+    if isinstance(known, Issue) and "cuda" not in known.devices and any(t.interpreted for t in outcomes):
         own = {t: o for t, o in outcomes.items() if not t.interpreted}
         if any(t.backend != REFERENCE for t in own):
             return judge(known, version, own, holds)
