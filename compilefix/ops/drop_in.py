@@ -23,7 +23,7 @@ class Sample:
     """Arguments on which the hostile patterns call an op whose first argument is a tensor."""
 
     arguments: Callable[[torch.Tensor | None], tuple[tuple[Any, ...], dict[str, Any]]]
-    """Source tensor to the arguments behind the first, positional and by keyword."""
+    """Source tensor (the first argument where the op takes none) to the other arguments, by position and keyword."""
 
     source: Callable[[torch.Tensor], torch.Tensor] | None = None
     """View of a base tensor that has the shape of a source; None for an op that takes no source."""
