@@ -148,16 +148,17 @@ def functional_strategies(upstream: Op, order: Sequence[str] = (), **own: Op) ->
     return {name: found[name] for name in (*first, *middle, *last)}
 
 
-def in_place_strategies(functional: Mapping[str, Op], upstream: Op) -> dict[str, Op]:
+def in_place_strategies(functional: Mapping[str, Op], upstream: Op, *, saved: bool = False) -> dict[str, Op]:
     """
     Return the in-place twins of functional strategies: computed aside, then copied into the first argument.
 
-    Where the result does not fit into that, `upstream` is left to say so.
+    Where the result does not fit into that, `upstream` is left to say so. With `saved`, the backward needs the values
+    that were there before.
     """
 
     def twin(strategy: Op) -> Op:
         def in_place(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
-            result = strategy(self, *args, **kwargs)
+            result = strategy(self.clone() if saved else self, *args, **kwargs)
             if result.shape != self.shape or not castable(result.dtype, self.dtype):
                 return upstream(self, *args, **kwargs)  # type: ignore[no-any-return]
             return self.copy_(result)
