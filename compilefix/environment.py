@@ -43,9 +43,13 @@ class Environment:
     cuda: str | None
     """CUDA version that this torch was built for."""
 
+    numpy: str | None = None
     devices: tuple[str, ...] = ("cpu",)
     threads: int = 1
     """Intra-op threads of a worker."""
+
+    gpu: str | None = None
+    """GPU that the target ``inductor:cuda-interpreted`` compiles for, such as ``h100``; None where it cannot run."""
 
     missing: dict[str, str] = field(default_factory=dict)
     """Targets that cannot run here (``inductor:cpu``) and why."""
@@ -68,6 +72,8 @@ class Environment:
     def features(self) -> frozenset[str]:
         """Words that a record's ``requires`` may use."""
         words = {self.system.lower(), self.machine, *self.devices}
+        if self.numpy:
+            words.add("numpy")
         if self.isa:
             words.add(self.isa)
             if self.isa.startswith("avx512"):
@@ -112,6 +118,17 @@ def scrubbed_environ(cache: str) -> tuple[dict[str, str], tuple[str, ...]]:
     return environ, taken
 
 
+def interpreting(environ: Mapping[str, str], cache: str) -> dict[str, str]:
+    """Return the environment of a worker that interprets Triton's kernels, made from that of any other worker."""
+    return {
+        **environ,
+        "TRITON_INTERPRET": "1",
+        "TORCHINDUCTOR_CACHE_DIR": f"{cache}/interpreted",
+        "TRITON_CACHE_DIR": f"{cache}/interpreted/triton",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+
+
 def detect(*, missing: Mapping[str, str], scrubbed: tuple[str, ...] = ()) -> Environment:
     """Describe the torch in this process. Imports torch; initialises no device."""
     import torch
@@ -126,6 +143,7 @@ def detect(*, missing: Mapping[str, str], scrubbed: tuple[str, ...] = ()) -> Env
         isa=None if "inductor:cpu" in missing else _isa(),
         cxx=_cxx(),
         triton=_version("triton"),
+        numpy=_version("numpy"),
         cuda=torch.version.cuda,
         devices=devices,
         threads=torch.get_num_threads(),
@@ -189,7 +207,8 @@ def facts() -> dict[str, str | None]:
 def _cudnn() -> str | None:
     import torch
 
-    number = torch.backends.cudnn.version() if torch.backends.cudnn.is_available() else None
+    cudnn: Any = torch.backends.cudnn
+    number = cudnn.version() if cudnn.is_available() else None
     if number is None:
         return None
     thousand = 10000 if number >= 90000 else 1000  # 91002 is 9.10.2, 8902 is 8.9.2
@@ -219,7 +238,7 @@ def feature(kind: str, name: str) -> bool | None:
     return _find(name) is not None
 
 
-def _find(name: str) -> object | None:
+def _find(name: str) -> Any:
     parts = name.split(".")
     try:
         owner: Any = importlib.import_module(parts[0])

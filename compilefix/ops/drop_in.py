@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 import torch
 
 from compilefix.ops.clones import fused_clone, opaque_clone
+from compilefix.ops.dtypes import castable
 
 Op = Callable[..., Any]
 PLAIN = "plain"
@@ -71,16 +72,27 @@ def build(drop_in: DropIn, strategy: str) -> Op:
     if strategy == PLAIN:
         return drop_in.upstream
     upstream, rewritten = drop_in.upstream, drop_in.strategies[strategy]
+    builtin = not isinstance(upstream, FunctionType)
 
     @functools.wraps(drop_in.documented)
     def op(*args: Any, **kwargs: Any) -> Any:
         if torch.compiler.is_compiling():
-            return rewritten(*args, **kwargs)
+            return rewritten(*args, **(numpy_names(kwargs) if builtin else kwargs))
         return upstream(*args, **kwargs)
 
     op.strategy = strategy  # type: ignore[attr-defined]
     op.strategies = tuple(drop_in.strategies)  # type: ignore[attr-defined]
     return op
+
+
+def numpy_names(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return keyword arguments by torch's names where they have NumPy's, which all built-in functions accept."""
+    if "axis" in kwargs:
+        kwargs = {"dim": kwargs["axis"], **{k: v for k, v in kwargs.items() if k != "axis"}}
+    for name in ("x", "a", "x1"):
+        if name in kwargs:
+            kwargs = {"input": kwargs[name], **{k: v for k, v in kwargs.items() if k != name}}
+    return kwargs
 
 
 def protect(upstream: Op, copy: Callable[[torch.Tensor], torch.Tensor], *, sources: bool = False) -> Op:
@@ -117,23 +129,38 @@ def island(upstream: Op) -> Op:
     return apart  # type: ignore[no-any-return]
 
 
-def functional_strategies(upstream: Op, **own: Op) -> dict[str, Op]:
-    """Return the strategies that any functional write can take, with an op's `own` where their cost belongs."""
-    return {
-        "clone": protect(upstream, torch.clone),
-        "fused-clone": protect(upstream, fused_clone),
-        **{name.replace("_", "-"): op for name, op in own.items()},
-        "opaque-clone": protect(upstream, opaque_clone, sources=True),
-        "disable": island(upstream),
-    }
+def functional_strategies(upstream: Op, order: Sequence[str] = (), **own: Op) -> dict[str, Op]:
+    """
+    Return the strategies that any functional write can take, with an op's `own` among them.
+
+    `order` names strategies from the cheapest on; those that it leaves out follow: the clones, then `own` as given,
+    then the opaque clone and the island, which are always last. An own ``clone``, ``fused_clone`` or ``opaque_clone``
+    replaces the general one. Raises `ValueError` where `order` names a strategy that does not exist.
+    """
+    general = {"clone": protect(upstream, torch.clone), "fused-clone": protect(upstream, fused_clone)}
+    last = {"opaque-clone": protect(upstream, opaque_clone, sources=True), "disable": island(upstream)}
+    given = {name.replace("_", "-"): op for name, op in own.items()}
+    found = {**general, **given, **{name: given.get(name, op) for name, op in last.items()}}
+    if unknown := [name for name in order if name not in found]:
+        raise ValueError(f"no strategy {', '.join(unknown)}; there are {', '.join(found)}")
+    first = [name for name in order if name not in last]
+    middle = [name for name in found if name not in first and name not in last]
+    return {name: found[name] for name in (*first, *middle, *last)}
 
 
 def in_place_strategies(functional: Mapping[str, Op], upstream: Op) -> dict[str, Op]:
-    """Return the in-place twins of functional strategies: computed aside, then copied into the first argument."""
+    """
+    Return the in-place twins of functional strategies: computed aside, then copied into the first argument.
+
+    Where the result does not fit into that, `upstream` is left to say so.
+    """
 
     def twin(strategy: Op) -> Op:
         def in_place(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
-            return self.copy_(strategy(self, *args, **kwargs))
+            result = strategy(self, *args, **kwargs)
+            if result.shape != self.shape or not castable(result.dtype, self.dtype):
+                return upstream(self, *args, **kwargs)  # type: ignore[no-any-return]
+            return self.copy_(result)
 
         return in_place
 
