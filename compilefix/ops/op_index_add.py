@@ -36,9 +36,9 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     Upstream: compiled code takes a negative index, https://github.com/pytorch/pytorch/issues/185885, and a source of
     another shape or dtype, https://github.com/pytorch/pytorch/issues/121135. On an expanded `input` it adds all slices
     to the one that is shared, https://github.com/pytorch/pytorch/issues/183986 (right in 2.14.1), and it is written in
-    place although the input is overwritten later, https://github.com/pytorch/pytorch/issues/198094. ``index_add_``
-    followed by an update that reads other slices gives wrong values, https://github.com/pytorch/pytorch/issues/198270
-    (right in 2.15.0). It can go where ``compilefix status`` says off.
+    place although the input is overwritten later, https://github.com/pytorch/pytorch/issues/198094. An update that
+    reads other slices right after ``index_add_`` gives wrong values,
+    https://github.com/pytorch/pytorch/issues/198270 (right in 2.15.0). It can go where ``compilefix status`` says off.
 
     """
     raise NotImplementedError

@@ -35,9 +35,9 @@ def index_put(input: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumu
     Upstream: on an expanded `input` Inductor writes all slices, https://github.com/pytorch/pytorch/issues/183986 (right
     in 2.14.1), and the result is written in place although the input is overwritten later,
     https://github.com/pytorch/pytorch/issues/198094. Compiled code also casts `values` of another dtype, which plain
-    torch refuses, https://github.com/pytorch/pytorch/issues/197554. ``index_put_`` followed by an update that reads
-    other slices gives wrong values, https://github.com/pytorch/pytorch/issues/198270 (right in 2.15.0). It can go where
-    ``compilefix status`` says off.
+    torch refuses, https://github.com/pytorch/pytorch/issues/197554, and an update that reads other slices right after
+    ``index_put_`` gives wrong values, https://github.com/pytorch/pytorch/issues/198270 (right in 2.15.0). It can go
+    where ``compilefix status`` says off.
 
     """
     raise NotImplementedError
