@@ -26,7 +26,11 @@ class Sample:
     """Source tensor (the first argument where the op takes none) to the other arguments, by position and keyword."""
 
     source: Callable[[torch.Tensor], torch.Tensor] | None = None
-    """View of a base tensor that has the shape of a source; None for an op that takes no source."""
+    """
+    View of a base tensor that has the shape of a source; None for an op that takes no source.
+
+    It overlaps with what the op writes at `arguments`, so that an op done in place reads what it has overwritten.
+    """
 
     base: Callable[[], torch.Tensor] | None = None
     """First argument; default: floats of shape (6, 6)."""

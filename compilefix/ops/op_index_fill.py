@@ -90,7 +90,7 @@ def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (0, torch.tensor([4, 1], device=src.device, dtype=torch.int32), src), {}
 
 
-SAMPLE = Sample(source=lambda base: base[2, 2], arguments=_arguments, edge=_edge)
+SAMPLE = Sample(source=lambda base: base[4, 4], arguments=_arguments, edge=_edge)
 FUNCTIONAL = DropIn(
     name="index_fill",
     upstream=torch.index_fill,

@@ -86,7 +86,7 @@ def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return ((torch.tensor([4, -5], device=src.device),), src.to(torch.float64)), {}
 
 
-SAMPLE = Sample(source=lambda base: base[2:4], arguments=_arguments, edge=_edge)
+SAMPLE = Sample(source=lambda base: base[3:5], arguments=_arguments, edge=_edge)
 FUNCTIONAL = DropIn(
     name="index_put",
     upstream=torch.index_put,

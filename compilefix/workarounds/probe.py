@@ -165,10 +165,11 @@ def save(records: dict[str, bool], table: Table) -> Path:
 
 
 def ship(table: Table, where: Path) -> Path:
-    """Write the table of this build into the folder `where`, whole and sorted, and return its file."""
+    """Write the table of this build into the folder `where`, sorted, and return its file; other ops in it stay."""
     build = environment.build()
     path = where / f"torch-{build['torch']}.json"
-    _write(path, _document(build) | {"ops": table})
+    before = gate.read_probe(path)
+    _write(path, _document(build) | {"records": {}, "ops": {**before.ops, **table}})
     return path
 
 
