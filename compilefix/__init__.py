@@ -2,5 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from compilefix.gate import force, when
+    from compilefix.standing import status
+    from compilefix.validation import validate, validated
+    from compilefix.workarounds import workaround
+
 __version__ = "0.1.0"
-__all__ = ["__version__"]
+__all__ = ["__version__", "force", "status", "validate", "validated", "when", "workaround"]
+
+_LAZY = {
+    "force": "compilefix.gate",
+    "status": "compilefix.standing",
+    "validate": "compilefix.validation",
+    "validated": "compilefix.validation",
+    "when": "compilefix.gate",
+    "workaround": "compilefix.workarounds",
+}
+"""Names that need torch, and the module each is imported from on first use."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(_LAZY[name]), name)
+    return value

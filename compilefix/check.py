@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from compilefix.cure import Cure, Effect
 from compilefix.environment import Environment
 from compilefix.errors import Exit, UsageError
-from compilefix.outcome import Did, Outcome, Result, Target, Verdict
+from compilefix.outcome import PRESENT, Did, Outcome, Result, Target, Verdict
 
 SCHEMA = 1
 FAIL_ON = ("contradiction", "reproduces", "never")
@@ -22,6 +23,9 @@ class CheckReport:
     results: tuple[Result, ...]
     broken: tuple[str, ...] = ()
     """Records that could not be read, each as ``file:line: what is wrong``."""
+
+    cures: tuple[Cure, ...] = ()
+    """Workarounds put to the proof, where that was asked for."""
 
     interrupted: bool = False
     seconds: float = 0.0
@@ -45,9 +49,11 @@ class CheckReport:
         verdicts = {r.verdict for r in self.results}
         if self.interrupted:
             return Exit.INTERRUPTED
-        if fail_on != "never" and any(v.contradicts for v in verdicts):
+        if fail_on != "never" and any(r.contradicts for r in self.results):
             return Exit.FINDINGS
-        if fail_on == "reproduces" and Verdict.REPRODUCES in verdicts:
+        if fail_on != "never" and any(cure.effect is Effect.WORSE for cure in self.cures):
+            return Exit.FINDINGS
+        if fail_on == "reproduces" and verdicts & set(PRESENT):
             return Exit.FINDINGS
         if self.broken:
             return Exit.HARNESS
@@ -62,6 +68,7 @@ class CheckReport:
             "environment": self.environment.to_json(),
             "summary": self.summary,
             "results": [r.to_json() for r in self.results],
+            "cures": [c.to_json() for c in self.cures],
             "broken": list(self.broken),
             "interrupted": self.interrupted,
             "seconds": self.seconds,
@@ -78,6 +85,7 @@ class CheckReport:
             return cls(
                 environment=Environment.from_json(raw["environment"]),
                 results=tuple(Result.from_json(r) for r in raw["results"]),
+                cures=tuple(Cure.from_json(c) for c in raw.get("cures", ())),
                 broken=tuple(raw["broken"]),
                 interrupted=raw["interrupted"],
                 seconds=raw["seconds"],
@@ -112,6 +120,7 @@ def merge(reports: Iterable[CheckReport]) -> CheckReport:
     return CheckReport(
         environment=replace(first, devices=devices, missing=missing),
         results=tuple(merged.values()),
+        cures=tuple(c for r in reports for c in r.cures),
         broken=tuple(dict.fromkeys(b for r in reports for b in r.broken)),
         interrupted=any(r.interrupted for r in reports),
         seconds=round(sum(r.seconds for r in reports), 3),
@@ -121,13 +130,8 @@ def merge(reports: Iterable[CheckReport]) -> CheckReport:
 
 
 _WORST_FIRST = (
-    Verdict.REGRESSED,
-    Verdict.DIFFERENT,
-    Verdict.REPRODUCES,
-    Verdict.FIXED_EARLY,
-    Verdict.UNRESOLVED,
-    Verdict.CLEAR,
-    Verdict.UNSUPPORTED,
+    *(Verdict.REGRESSED, Verdict.DIFFERENT, Verdict.REPRODUCES, Verdict.DIFFER, Verdict.FIXED_EARLY),
+    *(Verdict.UNRESOLVED, Verdict.DOES_NOT_HOLD, Verdict.HOLDS, Verdict.CLEAR, Verdict.UNSUPPORTED),
 )
 
 
@@ -138,9 +142,16 @@ _WORST_OUTCOME_FIRST = (
 
 
 def _join(a: Result, b: Result) -> Result:
-    worse = min(a, b, key=lambda r: _WORST_FIRST.index(r.verdict))
+    worse = min(a, b, key=_badness)
     outcomes, workarounds = _worse(a.outcomes, b.outcomes), _worse(a.workarounds, b.workarounds)
     return replace(worse, outcomes=outcomes, workarounds=workarounds)
+
+
+def _badness(result: Result) -> tuple[bool, bool, int]:
+    """Sort a contract's seen difference first, then what contradicts its record: no fixed order of words tells that."""
+    contract = result.record == "contract"
+    differ, against = result.verdict is Verdict.DIFFER, contract and result.contradicts
+    return not differ, not against, _WORST_FIRST.index(result.verdict)
 
 
 def _worse(a: Mapping[Target, Outcome], b: Mapping[Target, Outcome]) -> dict[Target, Outcome]:

@@ -22,6 +22,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "format": (str,),
     "isolation": (str,),
     "cache_dir": (str,),
+    "gpu": (str,),
     "select": (list,),
     "ignore": (list,),
 }

@@ -17,6 +17,8 @@ from importlib import metadata
 from typing import Any
 
 from compilefix.condition import Condition
+from compilefix.errors import HarnessError
+from compilefix.text import first_line
 
 SCRUBBED_PREFIXES = ("TORCH", "PYTORCH", "TRITON", "AOT_", "INDUCTOR", "FUNCTORCH", "ENABLE_AOT")
 """Variables that steer torch.compile from outside; workers never see them."""
@@ -43,9 +45,13 @@ class Environment:
     cuda: str | None
     """CUDA version that this torch was built for."""
 
+    numpy: str | None = None
     devices: tuple[str, ...] = ("cpu",)
     threads: int = 1
     """Intra-op threads of a worker."""
+
+    gpu: str | None = None
+    """GPU that the target ``inductor:cuda-interpreted`` compiles for, such as ``h100``; None where it cannot run."""
 
     missing: dict[str, str] = field(default_factory=dict)
     """Targets that cannot run here (``inductor:cpu``) and why."""
@@ -68,6 +74,8 @@ class Environment:
     def features(self) -> frozenset[str]:
         """Words that a record's ``requires`` may use."""
         words = {self.system.lower(), self.machine, *self.devices}
+        if self.numpy:
+            words.add("numpy")
         if self.isa:
             words.add(self.isa)
             if self.isa.startswith("avx512"):
@@ -92,6 +100,14 @@ def installed_torch() -> str | None:
     return _version("torch")
 
 
+def require_torch() -> None:
+    """Raise `HarnessError` where torch is not installed or does not import."""
+    try:
+        import torch  # noqa: F401
+    except ImportError as error:
+        raise HarnessError(f"torch does not import here ({first_line(str(error))}); install it and try again") from None
+
+
 def scrubbed_environ(cache: str) -> tuple[dict[str, str], tuple[str, ...]]:
     """
     Return the environment of a worker, and the names of the variables that were taken out.
@@ -112,6 +128,17 @@ def scrubbed_environ(cache: str) -> tuple[dict[str, str], tuple[str, ...]]:
     return environ, taken
 
 
+def interpreting(environ: Mapping[str, str], cache: str) -> dict[str, str]:
+    """Return the environment of a worker that interprets Triton's kernels, made from that of any other worker."""
+    return {
+        **environ,
+        "TRITON_INTERPRET": "1",
+        "TORCHINDUCTOR_CACHE_DIR": f"{cache}/interpreted",
+        "TRITON_CACHE_DIR": f"{cache}/interpreted/triton",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+
+
 def detect(*, missing: Mapping[str, str], scrubbed: tuple[str, ...] = ()) -> Environment:
     """Describe the torch in this process. Imports torch; initialises no device."""
     import torch
@@ -126,6 +153,7 @@ def detect(*, missing: Mapping[str, str], scrubbed: tuple[str, ...] = ()) -> Env
         isa=None if "inductor:cpu" in missing else _isa(),
         cxx=_cxx(),
         triton=_version("triton"),
+        numpy=_version("numpy"),
         cuda=torch.version.cuda,
         devices=devices,
         threads=torch.get_num_threads(),
@@ -189,7 +217,8 @@ def facts() -> dict[str, str | None]:
 def _cudnn() -> str | None:
     import torch
 
-    number = torch.backends.cudnn.version() if torch.backends.cudnn.is_available() else None
+    cudnn: Any = torch.backends.cudnn
+    number = cudnn.version() if cudnn.is_available() else None
     if number is None:
         return None
     thousand = 10000 if number >= 90000 else 1000  # 91002 is 9.10.2, 8902 is 8.9.2
@@ -219,7 +248,7 @@ def feature(kind: str, name: str) -> bool | None:
     return _find(name) is not None
 
 
-def _find(name: str) -> object | None:
+def _find(name: str) -> Any:
     parts = name.split(".")
     try:
         owner: Any = importlib.import_module(parts[0])

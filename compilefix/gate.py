@@ -101,7 +101,7 @@ def decide(id: str, known: Known) -> Decision:
     version = Version(environment.facts()["torch"] or "0")
     expected = known.expectation(version, environment.holds)
     record = expected is not Expectation.UNAFFECTED
-    said = f"{version.public}: {expected.value}; affected: {known.affected_text()}"
+    said = f"{expected.value} ({known.affected_text()})"
     switch = forced().get(id)
     measured = here().records.get(id)
     healthy = (not record) if measured is None else not measured

@@ -33,6 +33,19 @@ class Symptom(str, Enum):
     RECOMPILE = "recompile"
 
 
+class Truth(str, Enum):
+    """What there is to say of a contract's statement."""
+
+    HOLDS = "holds"
+    DOES_NOT_HOLD = "does not hold"
+    DIFFER = "eager and compiled differ"
+
+    @property
+    def opposite(self) -> Truth:
+        """The other one of `HOLDS` and `DOES_NOT_HOLD`."""
+        return Truth.DOES_NOT_HOLD if self is Truth.HOLDS else Truth.HOLDS
+
+
 Holds = Callable[[Condition], "bool | None"]
 """Answers a condition for one machine; None where it cannot be told."""
 
@@ -175,7 +188,7 @@ class Program:
     """Ids of neighbouring records."""
 
     requires: tuple[str, ...] = ()
-    """Dotted torch names that must exist, or features: ``linux``, ``x86_64``, ``avx2``, ``avx512``."""
+    """Dotted torch names that must exist, or features: ``linux``, ``x86_64``, ``avx2``, ``avx512``, ``numpy``."""
 
     compile: dict[str, object] = field(default_factory=dict)
     """Keyword arguments for ``torch.compile`` besides ``backend``."""
@@ -252,11 +265,7 @@ class Issue(Program):
         """Tell what the record says of `version` where `holds` answers conditions; the safe side wins on overlap."""
         if self.disputed is not None:
             return Expectation.UNAFFECTED
-        answers = {span.expectation(version, holds) for span in self.affected} or {Expectation.UNKNOWN}
-        for answer in (Expectation.AFFECTED, Expectation.UNKNOWN):
-            if answer in answers:
-                return answer
-        return Expectation.UNAFFECTED
+        return _expectation(self.affected, version, holds, none=Expectation.UNKNOWN)
 
     def affected_text(self) -> str:
         """Return the affected releases in words."""
@@ -267,33 +276,74 @@ class Issue(Program):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract(Program):
-    """A statement about how an op behaves, with the truth that was measured."""
+    """
+    A statement about how an op behaves, as it is documented or told, with the truth that was measured.
+
+    Its repro defines ``claim(*inputs)`` beside ``program(*inputs)``: plain Python that does what the program would do
+    if the statement were true.
+    """
 
     statement: str
     """The sentence, as it is documented or told."""
 
-    holds: bool
-    """Whether compiled code keeps to it."""
+    truth: Truth
+    """What the plain program says of it: `Truth.HOLDS` or `Truth.DOES_NOT_HOLD`."""
+
+    since: str | None = None
+    """First release on which `truth` is so; on earlier ones it is the opposite. None: so on every release looked at."""
+
+    differs: tuple[Affected, ...] = ()
+    """Releases whose compiled code does otherwise than the plain program; empty: none is known."""
 
     symptom: Symptom = Symptom.WRONG_RESULT
-    """What breaking it looks like."""
+    """What that difference looks like."""
+
+    stage: str = "inductor"
+    """First backend that does otherwise than the plain program; the last one where none does."""
 
     def __post_init__(self) -> None:
         Program.__post_init__(self)
         _symptom(self.symptom)
-        if not isinstance(self.holds, bool):
-            raise ValueError(f"holds={self.holds!r} must be True or False")
+        _tuple_of(Affected, "differs", self.differs)
+        if not isinstance(self.statement, str) or not self.statement.strip():
+            raise ValueError(f"statement={self.statement!r} must be a sentence")
+        if not isinstance(self.truth, Truth) or self.truth is Truth.DIFFER:
+            raise ValueError(
+                f"truth={self.truth!r} must be Truth.HOLDS or Truth.DOES_NOT_HOLD, what the plain program does; "
+                "where compiled code does otherwise is said in differs="
+            )
+        _release("since", self.since)
 
     def expectation(self, version: Version, holds: Holds = lambda _: True) -> Expectation:
-        """Tell what the record says of `version`: a contract has no version range."""
-        return Expectation.UNAFFECTED if self.holds else Expectation.AFFECTED
+        """Tell whether the record says that code compiled by `version` does otherwise than the plain program."""
+        return _expectation(self.differs, version, holds, none=Expectation.UNAFFECTED)
+
+    def expected(self, version: Version, holds: Holds = lambda _: True) -> Truth | None:
+        """Return what the record says of `version`; None where it does not know."""
+        match self.expectation(version, holds):
+            case Expectation.AFFECTED:
+                return Truth.DIFFER
+            case Expectation.UNKNOWN:
+                return None
+        earlier = self.since is not None and Version(version.base_version) < Version(self.since)
+        return self.truth.opposite if earlier else self.truth
+
+    def truth_text(self) -> str:
+        """Return in words what the plain program does."""
+        return self.truth.value + (f" since {self.since}" if self.since is not None else "")
 
     def affected_text(self) -> str:
-        """Return in words where the statement is false."""
-        return "holds" if self.holds else "does not hold"
+        """Return in words the releases whose compiled code does otherwise than the plain program."""
+        return "; ".join(str(span) for span in self.differs) or "none known"
 
 
 Known = Issue | Contract
+
+
+def _expectation(spans: tuple[Affected, ...], version: Version, holds: Holds, *, none: Expectation) -> Expectation:
+    """Join what `spans` say, the safe side first; `none` where there are no spans."""
+    answers = {span.expectation(version, holds) for span in spans} or {none}
+    return next(e for e in (Expectation.AFFECTED, Expectation.UNKNOWN, Expectation.UNAFFECTED) if e in answers)
 
 
 def _one_of(name: str, values: tuple[str, ...], allowed: tuple[str, ...]) -> None:

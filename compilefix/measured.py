@@ -10,6 +10,7 @@ from typing import Any
 from compilefix import __version__
 from compilefix.check import CheckReport
 from compilefix.errors import RecordError
+from compilefix.issue import Truth
 from compilefix.registry import shipped_folder
 
 SCHEMA = 1
@@ -23,12 +24,19 @@ def folder() -> Path:
 
 
 def cells(id: str, where: Path | None = None) -> Cells:
-    """Return all that was measured of one record; empty where nothing was."""
+    """
+    Return all that was measured of one record; empty where nothing was.
+
+    A contract's reference also says whether the statement holds: ``ok, does not hold``.
+    """
     found: Cells = {}
     for path in sorted((where or folder()).glob("*.json")):
         outcomes = read(path)["outcomes"].get(id)
         if outcomes:
-            found[path.stem] = {target: cell["program"] for target, cell in outcomes.items()}
+            found[path.stem] = {
+                target: ", ".join(cell[name] for name in ("program", "claim") if name in cell)
+                for target, cell in outcomes.items()
+            }
     return found
 
 
@@ -56,9 +64,11 @@ def write(report: CheckReport, where: Path) -> Path:
     for result in report.results:
         row = outcomes[result.id] = {}
         for target, outcome in result.outcomes.items():
-            row[str(target)] = {"program": outcome.did.value}
+            cell = row[str(target)] = {"program": outcome.did.value}
+            if "claim" in outcome.facts:
+                cell["claim"] = (Truth.HOLDS if outcome.facts["claim"] else Truth.DOES_NOT_HOLD).value
             if target in result.workarounds:
-                row[str(target)]["workaround"] = result.workarounds[target].did.value
+                cell["workaround"] = result.workarounds[target].did.value
     raw = {
         "schema": SCHEMA,
         "compilefix": __version__,

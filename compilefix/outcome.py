@@ -10,10 +10,14 @@ from typing import Any
 from packaging.version import Version
 
 from compilefix.errors import UsageError
-from compilefix.issue import DEVICES, STAGES, Expectation, Known, Symptom
+from compilefix.issue import DEVICES, STAGES, Contract, Expectation, Holds, Issue, Known, Symptom, Truth
 
 REFERENCE = "reference"
 BACKENDS = (REFERENCE, *STAGES)
+INTERPRETED = "cuda-interpreted"
+"""Inductor compiles for CUDA, and its kernels run on a CPU under Triton's interpreter."""
+
+TARGET_DEVICES = (*DEVICES, INTERPRETED)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -32,12 +36,29 @@ class Target:
         if dynamic:
             rest.pop()
         device = rest.pop(0) if rest else "cpu"
-        if backend not in BACKENDS or device not in DEVICES or rest:
+        if backend not in BACKENDS or device not in TARGET_DEVICES or rest:
             raise UsageError(
                 f"unknown target {text!r}; write BACKEND[:DEVICE][:dynamic] with BACKEND one of "
-                f"{', '.join(BACKENDS)} and DEVICE one of {', '.join(DEVICES)}"
+                f"{', '.join(BACKENDS)} and DEVICE one of {', '.join(TARGET_DEVICES)}"
             )
+        if device == INTERPRETED and backend != "inductor":
+            raise UsageError(f"there is no target {text!r}: on {INTERPRETED} only inductor runs")
         return cls(backend, device, dynamic)
+
+    @property
+    def interpreted(self) -> bool:
+        """True where a CPU stands in for the GPU that the program is compiled for."""
+        return self.device == INTERPRETED
+
+    @property
+    def data_device(self) -> str:
+        """Device on which the tensors of a run lie."""
+        return "cpu" if self.interpreted else self.device
+
+    @property
+    def reference(self) -> Target:
+        """The target whose run says what is right here."""
+        return Target(REFERENCE, self.data_device)
 
     @property
     def rank(self) -> int:
@@ -131,7 +152,10 @@ class Outcome:
     """Type and message of the exception that the run raised."""
 
     facts: dict[str, Any] = field(default_factory=dict)
-    """Graphs, graph breaks, recompiles and what the repro's ``facts()`` returned."""
+    """
+    Graphs, graph breaks, recompiles and what the repro's ``facts()`` returned. On a contract's reference: ``claim``,
+    whether the plain program does what the statement says, and ``against``, the first thing that speaks against it.
+    """
 
     seconds: float | None = None
     cpu_seconds: float | None = None
@@ -189,34 +213,42 @@ class Outcome:
 
 
 class Verdict(str, Enum):
-    """An observation held against the record."""
+    """An observation held against the record; `DIFFER`, `DOES_NOT_HOLD` and `HOLDS` are those of contracts."""
 
     REPRODUCES = "reproduces"
     CLEAR = "clear"
     REGRESSED = "regressed"
     FIXED_EARLY = "fixed-early"
     DIFFERENT = "different"
+    DIFFER = Truth.DIFFER.value
+    DOES_NOT_HOLD = Truth.DOES_NOT_HOLD.value
+    HOLDS = Truth.HOLDS.value
     UNSUPPORTED = "unsupported"
     UNRESOLVED = "unresolved"
 
-    @property
-    def contradicts(self) -> bool:
-        """True where this torch contradicts the record."""
-        return self in (Verdict.REGRESSED, Verdict.FIXED_EARLY, Verdict.DIFFERENT)
 
-
-def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome]) -> Verdict:
+def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome], holds: Holds = lambda _: True) -> Verdict:
     """
     Hold what the targets did against what the record says of `version`.
 
-    A symptom on any compiled target counts. Nothing wrong anywhere contradicts a record that says affected only if a
-    target at the record's stage (or behind it) really ran; where none did, such a record stays `UNSUPPORTED`.
+    A symptom on any compiled target counts. Where none shows, a contract is judged by what its references say of the
+    claim, all of which must grant it. Nothing wrong anywhere contradicts a record that says affected only if a
+    target at the record's stage (or behind it) really ran; where none did, such a record stays `UNSUPPORTED`. What an
+    interpreted target shows of an issue that is not about CUDA is told, and contradicts nothing.
     """
+    if isinstance(known, Issue) and "cuda" not in known.devices and any(t.interpreted for t in outcomes):
+        own = {t: o for t, o in outcomes.items() if not t.interpreted}
+        if any(t.backend != REFERENCE for t in own):
+            return judge(known, version, own, holds)
+        if isinstance(known, Issue):
+            return _elsewhere(known, outcomes)
     compiled = {t: o for t, o in outcomes.items() if t.backend != REFERENCE}
     if any(o.did is Did.UNRESOLVED for t, o in outcomes.items() if t.backend == REFERENCE):
         return Verdict.UNRESOLVED
-    expected = known.expectation(version)
+    expected = known.expectation(version, holds)
     seen = frozenset[Symptom]().union(*(o.symptoms for o in compiled.values()))
+    if seen and isinstance(known, Contract):
+        return Verdict.DIFFER
     if known.symptom in seen:
         return Verdict.REGRESSED if expected is Expectation.UNAFFECTED else Verdict.REPRODUCES
     if seen:
@@ -227,11 +259,34 @@ def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome]) ->
     missing = {t.backend for t, o in compiled.items() if o.did is Did.UNSUPPORTED}
     stage = STAGES.index(known.stage)
     reached = any(STAGES.index(backend) >= stage for backend in ran)
-    if reached:
-        return Verdict.FIXED_EARLY if expected is Expectation.AFFECTED else Verdict.CLEAR
-    if missing or not ran or expected is Expectation.AFFECTED:
+    if not reached and (missing or not ran or expected is Expectation.AFFECTED):
         return Verdict.UNSUPPORTED
-    return Verdict.CLEAR
+    if isinstance(known, Issue):
+        return Verdict.FIXED_EARLY if expected is Expectation.AFFECTED else Verdict.CLEAR
+    claims = [o.facts["claim"] for t, o in outcomes.items() if t.backend == REFERENCE and "claim" in o.facts]
+    if not claims:
+        return Verdict.UNRESOLVED
+    return Verdict.HOLDS if all(claims) else Verdict.DOES_NOT_HOLD
+
+
+OF_CONTRACTS = (Verdict.DIFFER, Verdict.DOES_NOT_HOLD, Verdict.HOLDS)
+"""Verdicts that say something of a contract's statement."""
+
+PRESENT = (Verdict.REPRODUCES, Verdict.DIFFER)
+"""Verdicts of a torch whose compiler does wrong here, as recorded or not."""
+
+
+def _elsewhere(known: Known, outcomes: Mapping[Target, Outcome]) -> Verdict:
+    """Return the verdict where only targets ran that the record says nothing about."""
+    seen = frozenset[Symptom]().union(*(o.symptoms for o in outcomes.values()))
+    did = {o.did for t, o in outcomes.items() if t.backend != REFERENCE}
+    if known.symptom in seen:
+        return Verdict.REPRODUCES
+    if seen:
+        return Verdict.DIFFERENT
+    if Did.UNRESOLVED in did or any(o.did is Did.UNRESOLVED for o in outcomes.values()):
+        return Verdict.UNRESOLVED
+    return Verdict.UNSUPPORTED if did <= {Did.UNSUPPORTED} else Verdict.CLEAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,6 +308,40 @@ class Result:
     workarounds: dict[Target, Outcome] = field(default_factory=dict)
     """The workaround compiled on the targets where the program misbehaves."""
 
+    statement: str | None = None
+    """The sentence that a contract is about; None for an issue."""
+
+    truth: Truth | None = None
+    """What a contract's record says of this version; None for an issue, and where the record does not know."""
+
+    @property
+    def label(self) -> str:
+        """What a report calls this record: a contract's statement in quotes, an issue's title."""
+        return f"“{self.statement}”" if self.statement is not None else self.title
+
+    @property
+    def contradicts(self) -> bool:
+        """True where this torch contradicts the record."""
+        if self.record == "issue":
+            return self.verdict in (Verdict.REGRESSED, Verdict.FIXED_EARLY, Verdict.DIFFERENT)
+        if self.truth is None or self.verdict not in OF_CONTRACTS:
+            return False
+        return self.verdict.value != self.truth.value or (
+            self.verdict is Verdict.DIFFER and self.symptom not in self.symptoms
+        )
+
+    @property
+    def symptoms(self) -> frozenset[Symptom]:
+        """All that the compiled targets show."""
+        shown = (o.symptoms for t, o in self.outcomes.items() if t.backend != REFERENCE)
+        return frozenset[Symptom]().union(*shown)
+
+    @property
+    def against(self) -> str | None:
+        """What the plain program first does otherwise than a contract's statement says, in words; None: nothing."""
+        found = (o.facts.get("against") for t, o in self.outcomes.items() if t.backend == REFERENCE)
+        return next((str(text) for text in found if text is not None), None)
+
     @property
     def first_bad(self) -> Target | None:
         """First target of the ladder that misbehaves."""
@@ -265,8 +354,11 @@ class Result:
             "id": self.id,
             "title": self.title,
             "record": self.record,
+            "statement": self.statement,
+            "truth": self.truth.value if self.truth is not None else None,
             "symptom": self.symptom.value,
             "verdict": self.verdict.value,
+            "contradicts": self.contradicts,
             "expected": self.expected.value,
             "has_workaround": self.has_workaround,
             "first_bad": str(self.first_bad) if self.first_bad else None,
@@ -281,6 +373,8 @@ class Result:
             id=raw["id"],
             title=raw["title"],
             record=raw["record"],
+            statement=raw.get("statement"),
+            truth=Truth(raw["truth"]) if raw.get("truth") is not None else None,
             has_workaround=raw["has_workaround"],
             symptom=Symptom(raw["symptom"]),
             verdict=Verdict(raw["verdict"]),

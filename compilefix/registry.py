@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from compilefix.errors import RecordError, UsageError
-from compilefix.issue import DEVICES, STAGES, Affected, Contract, Issue, Known, Symptom
+from compilefix.issue import DEVICES, STAGES, Affected, Contract, Issue, Known, Symptom, Truth
 
 FILE_PATTERN = re.compile(r"(gh\d+|local|contract)_[a-z0-9_]+\.py")
 ENTRY_POINTS = ("program", "make")
 WORKAROUNDS = frozenset({"workaround", "make_workaround", "drive_workaround"})
 _CALLS = {"Affected": Affected, "Issue": Issue, "Contract": Contract}
+_ENUMS: dict[str, type[Symptom] | type[Truth]] = {"Symptom": Symptom, "Truth": Truth}
 _RECORD_NAMES = {"ISSUE": "Issue", "CONTRACT": "Contract"}
 
 
@@ -37,6 +38,11 @@ class Record:
     def kind(self) -> str:
         """``issue`` or ``contract``."""
         return "contract" if isinstance(self.known, Contract) else "issue"
+
+    @property
+    def goes_wrong(self) -> bool:
+        """False for a contract to which compiled code keeps as plain code does: it has no stage and no symptom."""
+        return isinstance(self.known, Issue) or bool(self.known.differs)
 
     @cached_property
     def source(self) -> str:
@@ -104,8 +110,8 @@ class Registry:
 
 
 _TERMS: dict[str, Any] = {
-    "stage": lambda r: (r.known.stage,),
-    "symptom": lambda r: (r.known.symptom.value,),
+    "stage": lambda r: (r.known.stage,) if r.goes_wrong else (),
+    "symptom": lambda r: (r.known.symptom.value,) if r.goes_wrong else (),
     "op": lambda r: r.known.ops,
     "device": lambda r: r.known.devices,
     "record": lambda r: (r.kind,),
@@ -197,6 +203,11 @@ def read(path: Path) -> Record:
     known = _evaluate(path, node)
     if not isinstance(known, Issue | Contract):
         raise RecordError(f"{path}:{line}: the record must be Issue(...) or Contract(...)")
+    if isinstance(known, Contract) and "claim" not in functions:
+        raise RecordError(
+            f"{path}:{line}: no claim: a contract defines claim(*inputs), plain Python that returns what program would "
+            "return if the statement were true"
+        )
     return Record(record_id(path), path, line, title, why, what_to_do, known, functions)
 
 
@@ -238,12 +249,13 @@ def _evaluate(path: Path, node: ast.expr) -> Any:
         except (TypeError, ValueError) as error:
             message = str(error).replace(f"{node.func.id}.__init__()", node.func.id)
             raise RecordError(f"{path}:{node.lineno}: {message}") from None
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Symptom":
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in _ENUMS:
+        words = _ENUMS[node.value.id]
         try:
-            return Symptom[node.attr]
+            return words[node.attr]
         except KeyError:
-            names = ", ".join(s.name for s in Symptom)
-            raise RecordError(f"{path}:{node.lineno}: no Symptom.{node.attr}; one of {names}") from None
+            names = ", ".join(w.name for w in words)
+            raise RecordError(f"{path}:{node.lineno}: no {words.__name__}.{node.attr}; one of {names}") from None
     if isinstance(node, ast.Tuple):
         return tuple(_evaluate(path, element) for element in node.elts)
     try:

@@ -8,11 +8,12 @@ What to do: clone after the compiled function has returned, or assemble the resu
 
 import torch
 
-from compilefix.issue import Contract, Symptom
+from compilefix.issue import Affected, Contract, Symptom, Truth
 
 CONTRACT = Contract(
     statement="A tensor returned as .clone() shares no memory with the inputs.",
-    holds=False,
+    truth=Truth.HOLDS,
+    differs=(Affected(first_seen="2.6.0"),),
     symptom=Symptom.WRONG_ALIAS,
     stage="inductor",
     culprit="post_grad_passes/remove_noop_ops",
@@ -30,6 +31,11 @@ def program(weights: torch.Tensor, patch: torch.Tensor) -> torch.Tensor:
     patched = torch.slice_scatter(weights, patch, dim=0, start=5, end=7)
     weights.copy_(patched)
     return patched.clone()
+
+
+def claim(weights: torch.Tensor, patch: torch.Tensor) -> torch.Tensor:
+    weights[5:7] = patch
+    return torch.tensor([0.0, 1.0, 2.0, 3.0, 4.0, -5.0, -6.0, 7.0], device=weights.device)
 
 
 def workaround(weights: torch.Tensor, patch: torch.Tensor) -> torch.Tensor:

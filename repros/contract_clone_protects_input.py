@@ -9,11 +9,12 @@ after the clone does not help.
 
 import torch
 
-from compilefix.issue import Contract, Symptom
+from compilefix.issue import Affected, Contract, Symptom, Truth
 
 CONTRACT = Contract(
-    statement="A defensive .clone() inside the compiled function keeps its values when the original is written later.",
-    holds=False,
+    statement="A .clone() keeps its values when the original is written later.",
+    truth=Truth.HOLDS,
+    differs=(Affected(first_seen="2.6.0"),),
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
     culprit="post_grad_passes/reinplace_inplaceable_ops",
@@ -32,6 +33,12 @@ def program(levels: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
     snapshot = levels.clone()
     levels.clamp_(max=5.0)
     return snapshot
+
+
+def claim(levels: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+    before = torch.tensor([0.0, 1.0, 40.0, 3.0, 4.0, 5.0, 6.0, 40.0, 8.0], device=levels.device)
+    levels.copy_(before.clamp(max=5.0))
+    return before
 
 
 @torch.compiler.disable

@@ -8,11 +8,11 @@ What to do: set torch._inductor.config.disabled_passes to "reinplace_inplaceable
 
 import torch
 
-from compilefix.issue import Contract, Symptom
+from compilefix.issue import Contract, Symptom, Truth
 
 CONTRACT = Contract(
     statement="With reinplace_inplaceable_ops disabled, snapshots inside the compiled function keep their values.",
-    holds=True,
+    truth=Truth.HOLDS,
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
     culprit="post_grad_passes/reinplace_inplaceable_ops",
@@ -31,5 +31,12 @@ def program(table: torch.Tensor, row: torch.Tensor, positions: torch.Tensor) -> 
     edited = torch.select_scatter(table, row, dim=0, index=1)
     table.index_fill_(0, positions, -1.0)
     snapshot = table.clone()
+    table.zero_()
+    return edited, snapshot
+
+
+def claim(table: torch.Tensor, row: torch.Tensor, positions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    edited = torch.cat([table[:1], row[None], table[2:]])
+    snapshot = torch.cat([table[:3], table.new_full((1, 3), -1.0)])
     table.zero_()
     return edited, snapshot

@@ -15,6 +15,7 @@ import pytest
 HERE = Path(__file__).parent
 FIXTURES = HERE / "fixtures"
 DEADLY = HERE / "fixtures_deadly"
+CONTRACTS = HERE / "fixtures_contracts"
 CACHE = Path(tempfile.gettempdir()) / f"compilefix-tests-{getpass.getuser()}"
 """Kept from one test run to the next: compiling C++ cold takes most of a minute."""
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from compilefix.check import SCHEMA, CheckReport, merge
 from compilefix.environment import Environment
 from compilefix.errors import Exit, UsageError
-from compilefix.issue import Expectation, Symptom
-from compilefix.outcome import REFERENCE, Did, Difference, Outcome, Result, Target, Verdict
+from compilefix.issue import Expectation, Symptom, Truth
+from compilefix.outcome import OF_CONTRACTS, REFERENCE, Did, Difference, Outcome, Result, Target, Verdict
 from tests.test_outcome import RESULTS, TEXT, there_and_back
 
 HERE = Environment(
@@ -78,6 +78,9 @@ CODES = [
     ((V.UNSUPPORTED, V.CLEAR), 0, 0, 0),
     ((V.UNSUPPORTED, V.REPRODUCES), 0, 1, 0),
     ((), 4, 4, 4),
+    ((V.DIFFER,), 0, 1, 0),
+    ((V.HOLDS, V.DOES_NOT_HOLD), 0, 0, 0),
+    ((V.UNRESOLVED, V.HOLDS), 4, 4, 4),
 ]
 
 
@@ -100,6 +103,13 @@ def test_a_broken_record_or_an_interruption_is_never_as_expected(verdicts: tuple
     assert of(*verdicts, broken=("x",), interrupted=True).exit_code(fail_on) is Exit.INTERRUPTED
 
 
+@pytest.mark.parametrize(("truth", "code"), [(Truth.HOLDS, 0), (Truth.DOES_NOT_HOLD, 1), (None, 0)])
+def test_a_contract_that_is_otherwise_than_recorded_is_a_finding(truth: Truth | None, code: int) -> None:
+    """What contradicts a contract's record counts as what contradicts an issue's does."""
+    done = report(row("contract-a", V.HOLDS, {CPU: OK}, record="contract", truth=truth))
+    assert [int(done.exit_code(fail_on)) for fail_on in ("contradiction", "reproduces", "never")] == [code, code, 0]
+
+
 def test_the_summary_counts_in_the_order_of_the_verdicts() -> None:
     """Verdicts that nobody got are left out."""
     done = of(V.CLEAR, V.REPRODUCES, V.CLEAR, V.UNSUPPORTED)
@@ -120,6 +130,7 @@ REPORTS = st.builds(
         cxx=st.one_of(st.none(), TEXT),
         triton=st.one_of(st.none(), TEXT),
         cuda=st.one_of(st.none(), TEXT),
+        numpy=st.one_of(st.none(), TEXT),
         devices=st.sampled_from([("cpu",), ("cpu", "cuda")]),
         threads=st.integers(1, 64),
         missing=st.dictionaries(TEXT, TEXT, max_size=2),
@@ -213,13 +224,29 @@ class TestMerge:
         done = merge([report(environment=one), report(environment=two)])
         assert done.environment == dataclasses.replace(two, missing={"inductor:cpu": "no C++"})
 
-    @pytest.mark.parametrize(("a", "b"), list(itertools.combinations(Verdict, 2)))
+    @pytest.mark.parametrize(("a", "b"), list(itertools.combinations([v for v in V if v not in OF_CONTRACTS], 2)))
     def test_the_worse_verdict_wins(self, a: Verdict, b: Verdict) -> None:
         """Of two verdicts on one record the worse stays, whichever report comes first."""
         order = [V.REGRESSED, V.DIFFERENT, V.REPRODUCES, V.FIXED_EARLY, V.UNRESOLVED, V.CLEAR, V.UNSUPPORTED]
         want = min(a, b, key=order.index)
         got = [merge([report(row("gh1", v)), report(row("gh1", w))]).results[0].verdict for v, w in ((a, b), (b, a))]
         assert got == [want, want]
+
+    @pytest.mark.parametrize(
+        ("truth", "order"),
+        [
+            (Truth.HOLDS, [V.DIFFER, V.DOES_NOT_HOLD, V.UNRESOLVED, V.HOLDS, V.UNSUPPORTED]),
+            (Truth.DOES_NOT_HOLD, [V.DIFFER, V.HOLDS, V.UNRESOLVED, V.DOES_NOT_HOLD, V.UNSUPPORTED]),
+            (Truth.DIFFER, [V.DIFFER, V.DOES_NOT_HOLD, V.HOLDS, V.UNRESOLVED, V.UNSUPPORTED]),
+            (None, [V.DIFFER, V.UNRESOLVED, V.DOES_NOT_HOLD, V.HOLDS, V.UNSUPPORTED]),
+        ],
+    )
+    def test_what_contradicts_a_contract_wins(self, truth: Truth | None, order: list[Verdict]) -> None:
+        """A difference that was seen comes first, then what the record does not say."""
+        for a, b in itertools.permutations(order, 2):
+            rows = [row("contract-a", v, {CPU: WRONG}, record="contract", truth=truth) for v in (a, b)]
+            (joined,) = merge([report(r) for r in rows]).results
+            assert joined.verdict is min(a, b, key=order.index)
 
     def test_outcomes_of_several_devices_are_put_together(self) -> None:
         """A record that was run on the CPU here and on CUDA there has one row with both."""
@@ -246,8 +273,10 @@ class TestMerge:
             (joined,) = merge(reports).results
             assert (joined.verdict, joined.outcomes, joined.workarounds) == (a[0], {CPU: a[1]}, {CPU: a[1]})
 
-    def test_the_merged_report_is_a_report(self) -> None:
+    @pytest.mark.parametrize("verdict", [V.REGRESSED, V.HOLDS])
+    def test_the_merged_report_is_a_report(self, verdict: Verdict) -> None:
         """It goes through JSON, and its exit code is that of all rows."""
-        done = merge([of(V.CLEAR), report(row("gh9", V.REGRESSED))])
+        record, truth = ("contract", Truth.DOES_NOT_HOLD) if verdict is V.HOLDS else ("issue", None)
+        done = merge([of(V.CLEAR), report(row("gh9", verdict, record=record, truth=truth))])
         assert CheckReport.from_json(json.loads(json.dumps(done.to_json()))) == done
         assert done.exit_code() is Exit.FINDINGS

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from packaging.version import Version
 
-from compilefix.issue import Affected, Contract, Expectation, Issue, Program, Symptom
+from compilefix.issue import Affected, Contract, Expectation, Issue, Program, Symptom, Truth
 
 AFFECTED, UNAFFECTED, UNKNOWN = Expectation.AFFECTED, Expectation.UNAFFECTED, Expectation.UNKNOWN
 VERSIONS = (
@@ -164,11 +164,12 @@ def test_a_defect_that_came_back_has_two_ranges() -> None:
 
 @given(RUNNING)
 def test_records_without_ranges(version: Version) -> None:
-    """No range is unknown; a disputed claim shows on no version; a contract holds or not, whatever the version."""
+    """No range is unknown; a disputed claim shows on no version; compiled code keeps to a contract by default."""
     assert issue().expectation(version) is UNKNOWN
     assert issue(Affected(introduced="2.0"), disputed="the test counts kernels").expectation(version) is UNAFFECTED
-    for holds, want in ((True, UNAFFECTED), (False, AFFECTED)):
-        assert Contract(stage="inductor", statement="It holds.", holds=holds).expectation(version) is want
+    for truth in (Truth.HOLDS, Truth.DOES_NOT_HOLD):
+        known = Contract(statement="It holds.", truth=truth)
+        assert (known.expectation(version), known.expected(version)) == (UNAFFECTED, truth)
 
 
 @pytest.mark.parametrize(
@@ -232,8 +233,11 @@ def test_the_words_for_several_no_and_disputed_ranges() -> None:
     assert issue(*spans_).affected_text() == ">= 2.1, fixed in 2.3; >= 2.5, still open"
     assert issue().affected_text() == "unknown"
     assert issue(*spans_, disputed="no").affected_text() == "none (disputed)"
-    holds = [Contract(stage="eager", statement="s", holds=h).affected_text() for h in (True, False)]
-    assert holds == ["holds", "does not hold"]
+    known = Contract(statement="s", truth=Truth.HOLDS, since="2.8", differs=spans_)
+    assert known.affected_text() == ">= 2.1, fixed in 2.3; >= 2.5, still open"
+    assert known.truth_text() == "holds since 2.8"
+    plain = Contract(statement="s", truth=Truth.DOES_NOT_HOLD)
+    assert (plain.truth_text(), plain.affected_text()) == ("does not hold", "none known")
 
 
 @pytest.mark.parametrize(
@@ -266,7 +270,7 @@ def test_records_that_cannot_be_run_are_refused(fields: dict[str, Any], message:
     """A forgotten comma, an unknown word and a short setting are refused, by issues and contracts alike."""
     for kind, own in (
         (Issue, {"symptom": Symptom.ERROR}),
-        (Contract, {"statement": "s", "holds": True}),
+        (Contract, {"statement": "s", "truth": Truth.HOLDS}),
         (Program, {}),
     ):
         with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
@@ -289,10 +293,42 @@ def test_issues_with_wrong_fields_are_refused(fields: dict[str, Any], message: s
         issue(**fields)
 
 
-def test_a_contract_holds_or_does_not() -> None:
-    """Text is neither true nor false."""
-    with pytest.raises(ValueError, match="holds='no' must be True or False"):
-        Contract(stage="eager", statement="s", holds="no")  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"truth": "holds"}, "truth='holds' must be Truth.HOLDS or Truth.DOES_NOT_HOLD, what the plain program does; "),
+        ({"truth": True}, "truth=True must be Truth.HOLDS or Truth.DOES_NOT_HOLD"),
+        ({"truth": Truth.DIFFER}, "where compiled code does otherwise is said in differs="),
+        ({"since": "soon"}, "since='soon' is no version such as '2.6' or '2.5.1'"),
+        ({"since": 2.8}, "since=2.8 must be a string such as '2.6'"),
+        ({"differs": Affected(fixed="2.6")}, "must be a tuple of Affected; one entry needs a comma behind it"),
+        ({"symptom": "error"}, "symptom='error' must be one of Symptom.WRONG_RESULT, "),
+        ({"statement": " "}, "statement=' ' must be a sentence"),
+        ({"statement": None}, "statement=None must be a sentence"),
+    ],
+)
+def test_contracts_with_wrong_fields_are_refused(fields: dict[str, Any], message: str) -> None:
+    """A truth is one of two words, and what compiled code does is said with ranges."""
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Contract(**{"statement": "It holds.", "truth": Truth.HOLDS} | fields)
+
+
+@pytest.mark.parametrize(
+    ("version", "truth"),
+    [
+        ("2.7.1+cu126", Truth.HOLDS),
+        ("2.8.0a0+git1234567", Truth.DOES_NOT_HOLD),
+        ("2.8.0", Truth.DOES_NOT_HOLD),
+        ("2.9.1", Truth.DIFFER),
+        ("2.10.0", None),
+        ("2.13.0+cpu", Truth.DOES_NOT_HOLD),
+    ],
+)
+def test_what_a_contract_expects_of_a_version(version: str, truth: Truth | None) -> None:
+    """Before `since` the opposite; where compiled code differs, that; where nobody looked, nothing."""
+    span = Affected(introduced="2.9", last_seen="2.9.1", fixed="2.13.0")
+    known = Contract(statement="It holds.", truth=Truth.DOES_NOT_HOLD, since="2.8", differs=(span,))
+    assert known.expected(Version(version)) is truth
 
 
 @pytest.mark.parametrize(

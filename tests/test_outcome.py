@@ -11,8 +11,19 @@ from hypothesis import strategies as st
 from packaging.version import Version
 
 from compilefix.errors import UsageError
-from compilefix.issue import DEVICES, STAGES, Affected, Contract, Expectation, Issue, Known, Symptom
-from compilefix.outcome import BACKENDS, REFERENCE, Did, Difference, Outcome, Result, Target, Verdict, judge
+from compilefix.issue import DEVICES, STAGES, Affected, Contract, Expectation, Issue, Known, Symptom, Truth
+from compilefix.outcome import (
+    BACKENDS,
+    OF_CONTRACTS,
+    REFERENCE,
+    Did,
+    Difference,
+    Outcome,
+    Result,
+    Target,
+    Verdict,
+    judge,
+)
 
 RANGE = Affected(introduced="2.1", fixed="2.6")
 OLD, NEW = Version("2.5.1+cu124"), Version("2.6.0")
@@ -43,9 +54,13 @@ def issue(stage: str = "inductor", symptom: Symptom = Symptom.WRONG_RESULT, **fi
     return Issue(**{"symptom": symptom, "stage": stage, "affected": (RANGE,)} | fields)
 
 
-def contract(*, holds: bool) -> Contract:
-    """Return a contract."""
-    return Contract(stage="inductor", statement="It holds.", holds=holds)
+def contract(truth: Truth = Truth.HOLDS, *, differs: bool = False) -> Contract:
+    """Return a contract from which compiled code strays on the releases of `RANGE`, or on none."""
+    return Contract(statement="It holds.", truth=truth, differs=(RANGE,) if differs else ())
+
+
+TRUE, FALSE = (Outcome(did=Did.OK, facts={"claim": claim}) for claim in (True, False))
+"""References of a contract."""
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -125,8 +140,11 @@ TABLE: list[tuple[Known, Version, dict[Target, Outcome], Verdict]] = [
     (issue(), NEW, {REF: OK, LOW: OK, HIGH: WRONG}, Verdict.REGRESSED),
     (issue(affected=()), NEW, {REF: OK, HIGH: WRONG}, Verdict.REPRODUCES),
     (issue(disputed="no"), OLD, {REF: OK, HIGH: WRONG}, Verdict.REGRESSED),
-    (contract(holds=True), NEW, {REF: OK, HIGH: WRONG}, Verdict.REGRESSED),
-    (contract(holds=False), NEW, {REF: OK, HIGH: WRONG}, Verdict.REPRODUCES),
+    # a contract: any difference is one, whatever the record says and whatever the claim is
+    (contract(), NEW, {REF: TRUE, HIGH: WRONG}, Verdict.DIFFER),
+    (contract(), NEW, {REF: FALSE, LOW: RAISES, HIGH: OK}, Verdict.DIFFER),
+    (contract(differs=True), OLD, {REF: TRUE, HIGH: GRADIENT}, Verdict.DIFFER),
+    (contract(), NEW, {REF: TRUE, LOW: UNRESOLVED, HIGH: WRONG}, Verdict.DIFFER),
     # on an earlier stage, on one target of many, beside other symptoms, beside what cannot tell
     (issue(), OLD, {REF: OK, LOW: WRONG}, Verdict.REPRODUCES),
     (issue(), OLD, {REF: OK, HIGH: OK, Target("inductor", dynamic=True): WRONG}, Verdict.REPRODUCES),
@@ -141,7 +159,6 @@ TABLE: list[tuple[Known, Version, dict[Target, Outcome], Verdict]] = [
     (issue(), OLD, {REF: OK, HIGH: GRADIENT}, Verdict.DIFFERENT),
     (issue(), NEW, {REF: OK, HIGH: RAISES}, Verdict.DIFFERENT),
     (issue(affected=()), NEW, {REF: OK, LOW: UNRESOLVED, HIGH: RAISES}, Verdict.DIFFERENT),
-    (contract(holds=True), NEW, {REF: OK, HIGH: GRADIENT}, Verdict.DIFFERENT),
     (issue(), OLD, {REF: OK, HIGH: wrong(Symptom.WRONG_ALIAS, notes=(Symptom.WRONG_RESULT,))}, Verdict.DIFFERENT),
     # nothing wrong, and the stage was reached
     (issue(), OLD, {REF: OK, LOW: OK, HIGH: OK}, Verdict.FIXED_EARLY),
@@ -152,11 +169,18 @@ TABLE: list[tuple[Known, Version, dict[Target, Outcome], Verdict]] = [
     (issue("aot_eager"), OLD, {REF: OK, LOW: OK, HIGH: UNSUPPORTED}, Verdict.FIXED_EARLY),
     (issue("eager"), OLD, {REF: OK, HIGH: OK}, Verdict.FIXED_EARLY),
     (issue(), NEW, {REF: OK, LOW: UNSUPPORTED, HIGH: OK}, Verdict.CLEAR),
-    (contract(holds=True), NEW, {REF: OK, HIGH: OK}, Verdict.CLEAR),
-    (contract(holds=False), NEW, {REF: OK, HIGH: OK}, Verdict.FIXED_EARLY),
+    # a contract: nothing differs, so the claim decides; on several devices all must grant it
+    (contract(), NEW, {REF: TRUE, HIGH: OK}, Verdict.HOLDS),
+    (contract(), NEW, {REF: FALSE, HIGH: NUMERICS}, Verdict.DOES_NOT_HOLD),
+    (contract(differs=True), OLD, {REF: TRUE, HIGH: OK}, Verdict.HOLDS),
+    (contract(), NEW, {REF: TRUE, Target(REFERENCE, "cuda"): FALSE, HIGH: OK}, Verdict.DOES_NOT_HOLD),
+    (contract(), NEW, {REF: TRUE, LOW: OK}, Verdict.HOLDS),
+    (contract(), NEW, {REF: OK, HIGH: OK}, Verdict.UNRESOLVED),
     # nothing wrong, but the stage was not reached: that contradicts no record
     (issue(), OLD, {REF: OK, LOW: OK}, Verdict.UNSUPPORTED),
-    (contract(holds=False), NEW, {REF: OK, LOW: OK}, Verdict.UNSUPPORTED),
+    (contract(differs=True), OLD, {REF: TRUE, LOW: OK}, Verdict.UNSUPPORTED),
+    (contract(), NEW, {REF: TRUE, LOW: OK, HIGH: UNSUPPORTED}, Verdict.UNSUPPORTED),
+    (contract(), NEW, {REF: TRUE}, Verdict.UNSUPPORTED),
     (issue(), OLD, {REF: OK, LOW: OK, HIGH: UNSUPPORTED}, Verdict.UNSUPPORTED),
     (issue(), NEW, {REF: OK, LOW: OK, HIGH: UNSUPPORTED}, Verdict.UNSUPPORTED),
     (issue(), NEW, {REF: OK, LOW: OK}, Verdict.CLEAR),
@@ -168,6 +192,8 @@ TABLE: list[tuple[Known, Version, dict[Target, Outcome], Verdict]] = [
     # the harness cannot tell
     (issue(), OLD, {REF: UNRESOLVED, LOW: UNRESOLVED, HIGH: UNRESOLVED}, Verdict.UNRESOLVED),
     (issue(), OLD, {REF: UNRESOLVED, HIGH: WRONG}, Verdict.UNRESOLVED),
+    (contract(), NEW, {REF: UNRESOLVED, HIGH: OK}, Verdict.UNRESOLVED),
+    (contract(), NEW, {REF: TRUE, HIGH: UNRESOLVED}, Verdict.UNRESOLVED),
     (issue(), OLD, {REF: OK, LOW: OK, HIGH: UNRESOLVED}, Verdict.UNRESOLVED),
     (issue(), NEW, {REF: OK, LOW: UNRESOLVED, HIGH: OK}, Verdict.UNRESOLVED),
     (issue(), NEW, {REF: OK, LOW: UNRESOLVED, HIGH: UNSUPPORTED}, Verdict.UNRESOLVED),
@@ -186,16 +212,55 @@ def test_the_table_has_every_verdict() -> None:
     assert {verdict for *_, verdict in TABLE} == set(Verdict)
 
 
-def test_what_contradicts_a_record() -> None:
+def row(**fields: Any) -> Result:
+    """Return a row on which Inductor gives a wrong result."""
+    standard = {
+        "id": "gh1",
+        "title": "T",
+        "record": "issue",
+        "symptom": Symptom.WRONG_RESULT,
+        "verdict": Verdict.CLEAR,
+        "expected": Expectation.UNKNOWN,
+        "outcomes": {REF: OK, HIGH: WRONG},
+    }
+    return Result(**standard | fields)
+
+
+def test_what_contradicts_an_issue() -> None:
     """A defect that came back, one gone early, and another symptom contradict; not being able to tell does not."""
-    assert {v.value for v in Verdict if v.contradicts} == {"regressed", "fixed-early", "different"}
+    against = {v.value for v in Verdict if row(verdict=v).contradicts}
+    assert against == {"regressed", "fixed-early", "different"}
 
 
-OUTCOMES = st.sampled_from([OK, NUMERICS, WRONG, GRADIENT, RAISES, UNSUPPORTED, UNRESOLVED])
+@pytest.mark.parametrize("truth", [None, *Truth])
+@pytest.mark.parametrize("verdict", Verdict)
+def test_what_contradicts_a_contract(truth: Truth | None, verdict: Verdict) -> None:
+    """Another of the three words than the recorded one; nothing where the record, or the check, does not know."""
+    words = {t.value for t in Truth}
+    want = truth is not None and verdict.value in words and verdict.value != truth.value
+    assert row(record="contract", truth=truth, verdict=verdict).contradicts is want
+
+
+def test_a_difference_of_another_kind_contradicts_a_contract() -> None:
+    """Compiled code that strays otherwise than recorded is a finding, unless the record does not know this version."""
+    fields: dict[str, Any] = {"record": "contract", "verdict": Verdict.DIFFER, "symptom": Symptom.CRASH}
+    assert row(**fields, truth=Truth.DIFFER).contradicts
+    assert not row(**fields, truth=None).contradicts
+
+
+def test_a_contract_is_called_by_its_statement() -> None:
+    """An issue has its title; what speaks against a statement comes from the reference."""
+    assert row().label == "T"
+    told = row(statement="It holds.", outcomes={REF: Outcome(did=Did.OK, facts={"against": "told 1, is 2"}), HIGH: OK})
+    assert (told.label, told.against) == ("“It holds.”", "told 1, is 2")
+    assert row().against is None
+
+
+OUTCOMES = st.sampled_from([OK, NUMERICS, WRONG, GRADIENT, RAISES, UNSUPPORTED, UNRESOLVED, TRUE, FALSE])
 TARGETS = st.builds(Target, st.sampled_from(BACKENDS), st.sampled_from(DEVICES), st.booleans())
 KNOWN = st.one_of(
     st.builds(issue, st.sampled_from(STAGES), st.sampled_from(Symptom), affected=st.sampled_from([(), (RANGE,)])),
-    st.builds(lambda holds: contract(holds=holds), st.booleans()),
+    st.builds(contract, st.sampled_from([Truth.HOLDS, Truth.DOES_NOT_HOLD]), differs=st.booleans()),
 )
 
 
@@ -205,6 +270,13 @@ def test_no_verdict_without_evidence(known: Known, version: Version, outcomes: d
     verdict = judge(known, version, outcomes)
     compiled = {t: o for t, o in outcomes.items() if t.backend != REFERENCE}
     seen = {s for o in compiled.values() for s in o.symptoms}
+    if isinstance(known, Contract):
+        assert verdict in (*OF_CONTRACTS, Verdict.UNSUPPORTED, Verdict.UNRESOLVED)
+        assert bool(seen) == (verdict is Verdict.DIFFER) or verdict is Verdict.UNRESOLVED
+        claims = {o.facts["claim"] for t, o in outcomes.items() if t.backend == REFERENCE and o.facts}
+        assert verdict is not Verdict.HOLDS or claims == {True}
+        assert verdict is not Verdict.DOES_NOT_HOLD or False in claims
+        return
     if verdict in (Verdict.REPRODUCES, Verdict.REGRESSED):
         assert known.symptom in seen
     elif verdict is Verdict.DIFFERENT:
@@ -266,6 +338,8 @@ RESULTS = st.builds(
     id=TEXT,
     title=TEXT,
     record=st.sampled_from(["issue", "contract"]),
+    statement=st.one_of(st.none(), TEXT),
+    truth=st.one_of(st.none(), st.sampled_from(Truth)),
     symptom=st.sampled_from(Symptom),
     verdict=st.sampled_from(Verdict),
     expected=st.sampled_from(Expectation),
@@ -327,14 +401,44 @@ def test_a_result_goes_through_json(result: Result) -> None:
 )
 def test_the_first_bad_target_is_the_lowest_layer(outcomes: dict[Target, Outcome], first: Target | None) -> None:
     """The first target of the ladder that misbehaves is named, the reference never."""
-    row = Result(
-        id="gh1",
-        title="T",
-        record="issue",
-        symptom=Symptom.WRONG_RESULT,
-        verdict=Verdict.CLEAR,
-        expected=Expectation.UNKNOWN,
-        outcomes=outcomes,
-    )
-    assert row.first_bad == first
-    assert row.to_json()["first_bad"] == (str(first) if first else None)
+    result = row(outcomes=outcomes)
+    assert result.first_bad == first
+    assert result.to_json()["first_bad"] == (str(first) if first else None)
+
+
+INTERPRETED_TARGET = Target("inductor", "cuda-interpreted")
+
+
+def test_an_interpreted_target_has_its_data_and_its_reference_on_the_cpu() -> None:
+    """Only Inductor has such a target; dynamic shapes go with it."""
+    target = Target.parse("inductor:cuda-interpreted:dynamic")
+    assert (target.interpreted, target.data_device, target.reference) == (True, "cpu", Target(REFERENCE, "cpu"))
+    assert str(target) == "inductor:cuda-interpreted:dynamic"
+    assert Target("inductor", "cuda").reference == Target(REFERENCE, "cuda")
+    with pytest.raises(UsageError, match="on cuda-interpreted only inductor runs"):
+        Target.parse("aot_eager:cuda-interpreted")
+
+
+@pytest.mark.parametrize(
+    ("devices", "cpu", "interpreted", "verdict"),
+    [
+        (("cuda",), None, WRONG, Verdict.REPRODUCES),
+        (("cuda",), None, OK, Verdict.FIXED_EARLY),
+        (("cuda",), None, UNSUPPORTED, Verdict.UNSUPPORTED),
+        (("cpu", "cuda"), OK, WRONG, Verdict.REPRODUCES),
+        (("cpu", "cuda"), WRONG, OK, Verdict.REPRODUCES),
+        (("cpu",), None, WRONG, Verdict.REPRODUCES),
+        (("cpu",), None, OK, Verdict.CLEAR),
+        (("cpu",), None, GRADIENT, Verdict.DIFFERENT),
+        (("cpu",), None, UNSUPPORTED, Verdict.UNSUPPORTED),
+        (("cpu",), None, UNRESOLVED, Verdict.UNRESOLVED),
+        (("cpu",), OK, WRONG, Verdict.FIXED_EARLY),
+        (("cpu",), WRONG, OK, Verdict.REPRODUCES),
+    ],
+)
+def test_interpreting_contradicts_only_records_about_cuda(
+    devices: tuple[str, ...], cpu: Outcome | None, interpreted: Outcome, verdict: Verdict
+) -> None:
+    """The record says that the release is affected, on its devices."""
+    outcomes = {REF: OK, INTERPRETED_TARGET: interpreted} | ({HIGH: cpu} if cpu else {})
+    assert judge(issue(devices=devices), OLD, outcomes) is verdict

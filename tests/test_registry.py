@@ -39,7 +39,9 @@ def program(x):
     return torch.roll(x, -1)
 '''
 RECORD = 'ISSUE = Issue(symptom=Symptom.ERROR, stage="eager")'
-CONTRACT = 'CONTRACT = Contract(statement="It holds.", holds=True, stage="eager")'
+CONTRACT = 'CONTRACT = Contract(statement="It holds.", truth=Truth.HOLDS)'
+DIFFERS = 'CONTRACT = Contract(statement="s", truth=Truth.HOLDS, differs=(Affected(introduced="2.6"),), stage="eager")'
+CLAIMED = "def program():\n    return 1\ndef claim():\n    return 1\n"
 PROGRAM = "def program():\n    return 1\n"
 
 
@@ -127,6 +129,17 @@ BROKEN = {
         source("ISSUE = Issue(symptom=Symptom.ERROR)"),
         2,
         "missing 1 required keyword-only argument: 'stage'",
+    ),
+    "contract_claim": (source(CONTRACT), 2, "no claim: a contract defines claim(*inputs), plain Python"),
+    "contract_truth": (
+        source('CONTRACT = Contract(statement="s", truth=Truth.MAYBE)', CLAIMED),
+        2,
+        "no Truth.MAYBE; one of HOLDS, DOES_NOT_HOLD, DIFFER",
+    ),
+    "contract_differ": (
+        source('CONTRACT = Contract(statement="s", truth=Truth.DIFFER)', CLAIMED),
+        2,
+        "must be Truth.HOLDS or Truth.DOES_NOT_HOLD",
     ),
     "gh14_kind": (source('ISSUE = Affected(fixed="2.6")'), 2, "the record must be Issue(...) or Contract(...)"),
     "gh15_literal": (source("ISSUE = 5"), 2, "the record must be Issue(...) or Contract(...)"),
@@ -244,31 +257,32 @@ def several(tmp_path: Path) -> Registry:
             local_cuda=source(
                 'ISSUE = Issue(symptom=Symptom.CRASH, stage="aot_eager", devices=("cuda",), ops=("mm", "roll"))'
             ),
-            contract_holds=source(CONTRACT),
+            contract_holds=source(CONTRACT, CLAIMED),
+            contract_differs=source(DIFFERS, CLAIMED),
         )
     )
 
 
 def test_records_are_in_the_order_of_their_numbers(several: Registry) -> None:
     """Upstream numbers first, as numbers; then the others by name."""
-    assert [r.id for r in several.records] == ["gh3", "gh20", "contract-holds", "local-cuda"]
-    assert [r.kind for r in several.records] == ["issue", "issue", "contract", "issue"]
+    assert [r.id for r in several.records] == ["gh3", "gh20", "contract-differs", "contract-holds", "local-cuda"]
+    assert [r.kind for r in several.records] == ["issue", "issue", "contract", "contract", "issue"]
 
 
 @pytest.mark.parametrize(
     ("ids", "select", "ignore", "want"),
     [
-        ([], [], [], ["gh3", "gh20", "contract-holds", "local-cuda"]),
+        ([], [], [], ["gh3", "gh20", "contract-differs", "contract-holds", "local-cuda"]),
         (["gh20", "gh3", "gh20"], [], [], ["gh20", "gh3"]),
         ([], ["gh3"], [], ["gh3"]),
-        ([], ["stage:eager"], [], ["gh3", "contract-holds"]),
-        ([], ["symptom:wrong-result"], [], ["gh20", "contract-holds"]),
+        ([], ["stage:eager"], [], ["gh3", "contract-differs"]),
+        ([], ["symptom:wrong-result"], [], ["gh20", "contract-differs"]),
         ([], ["op:roll"], [], ["gh20", "local-cuda"]),
         ([], ["op:roll", "gh3"], [], ["gh3", "gh20", "local-cuda"]),
         ([], ["op:roll"], ["device:cuda"], ["gh20"]),
         ([], [], ["record:contract", "stage:aot_eager"], ["gh3", "gh20"]),
         (["gh3", "gh20"], ["stage:inductor"], [], ["gh20"]),
-        ([], ["record:contract"], [], ["contract-holds"]),
+        ([], ["record:contract"], [], ["contract-differs", "contract-holds"]),
     ],
 )
 def test_terms_select_and_ignore(
@@ -394,6 +408,11 @@ class TestShipped:
         helpers = ("inputs", "drive", "workaround", "make_workaround", "drive_workaround", "facts")
         if isinstance(record.known, Contract):
             assert record.known.statement.endswith(".")
+            assert len(record.known.statement) <= 100
+            claim, program = (record.function_source(name) for name in ("claim", "program"))
+            assert claim is not None
+            assert program is None or claim.partition(":\n")[2] != program.partition(":\n")[2]
+            assert record.goes_wrong or not record.has_workaround  # nothing would run it
         elif record.known.disputed is None:
             assert record.known.affected
         assert "workaround" not in record.functions or "program" in record.functions

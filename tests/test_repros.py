@@ -8,7 +8,7 @@ from compilefix import registry, runner
 from compilefix.check import CheckReport
 from compilefix.cli.progress import Silent
 from compilefix.issue import Symptom
-from compilefix.outcome import Did, Verdict
+from compilefix.outcome import OF_CONTRACTS, PRESENT, Did, Verdict
 from tests.conftest import CACHE
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> CheckReport:
 
 def test_every_record_is_resolved_and_none_is_contradicted(report: CheckReport) -> None:
     """No record is unresolved, and this torch contradicts none."""
-    odd = {r.id: r.verdict.value for r in report.results if r.verdict.contradicts or r.verdict is Verdict.UNRESOLVED}
+    odd = {r.id: r.verdict.value for r in report.results if r.contradicts or r.verdict is Verdict.UNRESOLVED}
     assert odd == {}
     assert len(report.results) == len(REGISTRY.records)
 
@@ -39,7 +39,7 @@ def test_what_reproduces_goes_wrong_first_at_the_recorded_stage(report: CheckRep
     wrong = {
         r.id: (r.first_bad and r.first_bad.backend, REGISTRY.get(r.id).known.stage)
         for r in report.results
-        if r.verdict is Verdict.REPRODUCES
+        if r.verdict in PRESENT
     }
     assert {id: pair for id, pair in wrong.items() if pair[0] != pair[1]} == {}
 
@@ -63,6 +63,15 @@ def test_the_registry_covers_every_symptom() -> None:
     three = {"wrong-result", "wrong-alias", "wrong-gradient", "missing-error", "error"}
     assert [s.value for s, n in counts.items() if n < (3 if s.value in three else 1)] == []
     assert len(issues) >= 25
+
+
+def test_contracts_are_judged_true_and_false(report: CheckReport) -> None:
+    """At least 22 statements are in the registry, the measured ones have each of the three verdicts."""
+    contracts = [r for r in report.results if r.record == "contract"]
+    assert len(contracts) >= 22
+    assert {r.verdict for r in contracts} >= set(OF_CONTRACTS)
+    refuted = [r for r in contracts if r.verdict is Verdict.DOES_NOT_HOLD]
+    assert [r.id for r in refuted if r.against is None] == []
 
 
 def test_the_slice_scatter_story_is_told_as_measured(report: CheckReport) -> None:

@@ -14,11 +14,13 @@ from compilefix import config, measured, report
 from compilefix.check import FAIL_ON
 from compilefix.cli import options
 from compilefix.cli.progress import progress
+from compilefix.cuda_interpreted import gpus
 from compilefix.errors import UsageError
-from compilefix.outcome import BACKENDS, Target
+from compilefix.outcome import BACKENDS, INTERPRETED, TARGET_DEVICES, Target
 
 HELP = "run the known defects on the installed torch and say which of them are present"
 DEFAULTS: dict[str, Any] = {"timeout": 60.0, "seed": 0, "memory": "4GiB", "fail_on": "contradiction", "format": "table"}
+DEFAULTS["gpu"] = gpus.DEFAULT
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +30,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--target", action="append", metavar="T", help="BACKEND[:DEVICE][:dynamic], repeatable; default: every stage"
     )
-    run.add_argument("--device", choices=("cpu", "cuda"), help="only targets of this device")
+    run.add_argument("--device", choices=TARGET_DEVICES, help="only targets of this device")
+    run.add_argument("--gpu", metavar="NAME", help="GPU that inductor:cuda-interpreted compiles for (default: h100)")
     run.add_argument("--dynamic", action="store_true", help="add a :dynamic twin to every target")
     run.add_argument("--jobs", type=int, metavar="N", help="workers side by side (default: cores)")
     run.add_argument("--timeout", type=float, metavar="S", help="seconds for one run, then it is a hang (default: 60)")
@@ -40,6 +43,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--isolation", choices=config.ISOLATION, help="fork from a warmed parent, or spawn a fresh Python a run"
     )
     run.add_argument("--cache-dir", metavar="DIR", help="where compiled C++ objects are kept between checks")
+    run.add_argument(
+        "--workarounds",
+        action="store_true",
+        help="put every kind of workaround to the proof and say what it costs (slower)",
+    )
     run.add_argument("--no-workarounds", action="store_true", help="do not run the workarounds")
     options.add_output(parser, list(report.FORMATS), DEFAULTS["format"])
     parser.add_argument("--fail-on", choices=FAIL_ON, help="what makes the exit code 1 (default: contradiction)")
@@ -75,10 +83,12 @@ def run(args: argparse.Namespace) -> int:
                 seed=chosen["seed"],
                 memory=options.size(chosen["memory"]),
                 workarounds=not args.no_workarounds,
+                kinds=_kinds(args),
             ),
             broken=[str(error) for error in found.broken],
             isolation=chosen.get("isolation"),
             cache=Path(chosen["cache_dir"]) if "cache_dir" in chosen else None,
+            gpu=chosen["gpu"].lower(),
             resume=args.resume,
             cancelled=cancelled,
         )
@@ -99,6 +109,7 @@ def run(args: argparse.Namespace) -> int:
 def _validate(chosen: dict[str, Any]) -> None:
     if chosen["jobs"] < 1:
         raise UsageError(f"--jobs {chosen['jobs']} must be at least 1")
+    gpus.gpu(chosen["gpu"])
     if chosen["timeout"] <= 0:
         raise UsageError(f"--timeout {chosen['timeout']:g} must be more than 0 seconds")
     choices = {"fail_on": FAIL_ON, "format": tuple(report.FORMATS), "isolation": config.ISOLATION}
@@ -107,8 +118,21 @@ def _validate(chosen: dict[str, Any]) -> None:
             raise UsageError(f"{name} {chosen[name]!r} is not one of {', '.join(allowed)}")
 
 
+def _kinds(args: argparse.Namespace) -> Any:
+    """Return what names the workarounds of a record; imports torch only where they are asked for."""
+    if not args.workarounds:
+        return None
+    if args.no_workarounds or args.resume or args.record:
+        raise UsageError("--workarounds does not go with --no-workarounds, --resume or --record")
+    from compilefix.workarounds import proof
+
+    return proof.provable
+
+
 def _targets(args: argparse.Namespace) -> tuple[Target, ...]:
     targets = tuple(Target.parse(text) for text in args.target or ())
+    if args.device == INTERPRETED:
+        targets = targets or (Target("inductor", INTERPRETED),)
     if args.device:
         if targets and not any(t.device == args.device for t in targets):
             raise UsageError(f"the selection is empty: no --target is on {args.device}")

@@ -1,4 +1,4 @@
-"""``compilefix new NUMBER TITLE``: scaffold the one file of a new issue."""
+"""``compilefix new NUMBER TITLE``: scaffold the one file of a new issue, or of a contract."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from compilefix.cli import options
 from compilefix.errors import Exit, UsageError
 from compilefix.registry import discover, read, shipped_folder
 
-HELP = "write the file of a new issue, with the blanks marked"
+HELP = "write the file of a new issue or contract, with the blanks marked"
 
 TEMPLATE = '''"""
 {title}.
@@ -46,13 +46,47 @@ def workaround(x: torch.Tensor) -> torch.Tensor:
     return x.cos()
 '''
 
+CONTRACT = '''"""
+{title}: FILL IN whether it is so.
+
+Why: FILL IN the cause, in plain words.
+What to do: FILL IN exactly what to write or set instead.
+"""
+
+import torch
+
+from compilefix.issue import Contract, Truth
+
+CONTRACT = Contract(
+    statement="{statement}.",
+    truth=Truth.HOLDS,
+    ops=(),
+    references=(),
+)
+
+
+def inputs(device: str) -> tuple[torch.Tensor, ...]:
+    return (torch.arange(12.0, device=device).reshape(3, 4),)
+
+
+def program(x: torch.Tensor) -> torch.Tensor:
+    return x.cos()
+
+
+def claim(x: torch.Tensor) -> torch.Tensor:
+    """Return, plainly, what program would return if the statement were true; raise or write what it would."""
+    return x.cos()
+'''
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``new``."""
     parser.add_argument(
-        "number", metavar="NUMBER", help="number of the upstream issue, or `local` before it is reported"
+        "number",
+        metavar="NUMBER",
+        help="number of the upstream issue, `local` before it is reported, or `contract` for a statement to test",
     )
-    parser.add_argument("title", metavar="TITLE", help="one sentence that says what goes wrong")
+    parser.add_argument("title", metavar="TITLE", help="one sentence that says what goes wrong, or the statement")
     parser.add_argument("--seen", default="2.13.0", metavar="VERSION", help="release you saw it on (default: 2.13.0)")
     parser.add_argument("--into", metavar="DIR", help="folder to write to (default: the registry's)")
     options.add_repros(parser)
@@ -61,23 +95,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run ``new``."""
     number = args.number.removeprefix("gh").removeprefix("#")
-    if not (number.isdigit() or number == "local"):
-        raise UsageError(f"{args.number!r} is not an issue number; write 198094, or local")
+    if not (number.isdigit() or number in ("local", "contract")):
+        raise UsageError(f"{args.number!r} is not an issue number; write 198094, local or contract")
     words = re.findall(r"[a-z0-9]+", args.title.lower())[:4]
     if not words:
         raise UsageError("the title has no word in it")
-    prefix = f"gh{number}" if number != "local" else "local"
+    prefix = f"gh{number}" if number.isdigit() else number
     taken = {r.id for r in discover(Path(f) for f in options.settings(args).get("repros", ())).records}
     folder = Path(args.into) if args.into else shipped_folder()
     path = folder / f"{prefix}_{'_'.join(words)}.py"
-    id = prefix if number != "local" else f"local-{'-'.join(words)}"
+    id = prefix if number.isdigit() else f"{prefix}-{'-'.join(words)}"
     if id in taken or path.exists():
         raise UsageError(f"{id} exists already; ids are never reused")
     if not folder.is_dir():
         raise UsageError(f"no such folder of repros: {folder}")
-    reference = f'"https://github.com/pytorch/pytorch/issues/{number}",' if number != "local" else ""
-    title = args.title.strip().rstrip(".").replace("\\", "\\\\").replace('"""', "'''")
-    path.write_text(TEMPLATE.format(title=title, seen=args.seen, reference=reference), encoding="utf-8")
+    reference = f'"https://github.com/pytorch/pytorch/issues/{number}",' if number.isdigit() else ""
+    title = " ".join(args.title.split()).rstrip(".").replace("\\", "\\\\")
+    fields = {"title": title.replace('"""', "'''"), "statement": title.replace('"', '\\"'), "seen": args.seen}
+    template = CONTRACT if number == "contract" else TEMPLATE
+    path.write_text(template.format(reference=reference, **fields), encoding="utf-8")
     read(path)
     print(f"{path}\nNow fill in the blanks and run: compilefix check {id}")
     return int(Exit.EXPECTED)

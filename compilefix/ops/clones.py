@@ -17,6 +17,12 @@ def _(x: torch.Tensor) -> torch.Tensor:
     return torch.empty_like(x)
 
 
+def _backward(ctx: object, grad: torch.Tensor) -> torch.Tensor:
+    return opaque_clone(grad)
+
+
+_copy.register_autograd(_backward)
+
 if hasattr(torch.library, "register_vmap"):
 
     def _vmap(info: object, dims: tuple[int | None, ...], x: torch.Tensor) -> tuple[torch.Tensor, int | None]:
@@ -25,12 +31,11 @@ if hasattr(torch.library, "register_vmap"):
     torch.library.register_vmap(_copy, _vmap)
 
 
-class _OpaqueClone(torch.autograd.Function):
+class _Transformed(torch.autograd.Function):
     """
-    The copy with its derivatives.
+    The copy inside of a transform of `torch.func`, which refuses a custom op's own backward and forgets its tangent.
 
-    A custom op's own backward is refused by ``torch.func.grad``. Dynamo, looking into a Function, loses the forward
-    derivative and part of the second one; `opaque_clone` hides it from Dynamo, and AOTAutograd gets them right.
+    Dynamo, looking into a Function, loses the tangent and part of a second derivative; AOTAutograd gets them right.
     """
 
     generate_vmap_rule = True
@@ -45,21 +50,28 @@ class _OpaqueClone(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        return _OpaqueClone.apply(gradients[0])  # type: ignore[no-untyped-call]
+        return _Transformed.apply(gradients[0])  # type: ignore[no-untyped-call]
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        return _OpaqueClone.apply(tangents[0])  # type: ignore[no-untyped-call]
+        return _Transformed.apply(tangents[0])  # type: ignore[no-untyped-call]
 
 
 @torch.compiler.allow_in_graph  # type: ignore[untyped-decorator]
+def _transformed(x: torch.Tensor) -> torch.Tensor:
+    return _Transformed.apply(x)  # type: ignore[no-untyped-call,no-any-return]
+
+
 def opaque_clone(x: torch.Tensor) -> torch.Tensor:
     """
     Return a copy of `x` (any shape and dtype) by an operator that the compiler cannot look into.
 
-    Differentiable in both modes and any order. Graphs that hold it are not kept in AOTAutograd's cache.
+    Differentiable in both modes and any order, inside of the transforms of `torch.func` as well; graphs with such a
+    transform are then not kept in AOTAutograd's cache.
     """
-    return _OpaqueClone.apply(x)  # type: ignore[no-untyped-call,no-any-return]
+    if torch._C._are_functorch_transforms_active():
+        return _transformed(x)  # type: ignore[no-any-return]
+    return _copy(x)  # type: ignore[no-any-return]
 
 
 def fused_clone(x: torch.Tensor) -> torch.Tensor:

@@ -23,13 +23,16 @@ class Sample:
     """Arguments on which the hostile patterns call an op whose first argument is a tensor."""
 
     arguments: Callable[[torch.Tensor | None], tuple[tuple[Any, ...], dict[str, Any]]]
-    """Source tensor to the arguments behind the first, positional and by keyword."""
+    """Source tensor (the first argument where the op takes none) to the other arguments, by position and keyword."""
 
     source: Callable[[torch.Tensor], torch.Tensor] | None = None
     """View of a base tensor that has the shape of a source; None for an op that takes no source."""
 
     base: Callable[[], torch.Tensor] | None = None
     """First argument; default: floats of shape (6, 6)."""
+
+    edge: Callable[[torch.Tensor | None], tuple[tuple[Any, ...], dict[str, Any]]] | None = None
+    """Like `arguments`, where a record shows that no pattern shows; upstream's outcome, maybe an error, is right."""
 
     patterns: tuple[str, ...] = ()
     """Names of the patterns that make sense; empty: all."""

@@ -19,6 +19,9 @@ from compilefix.ops.drop_in import PLAIN, DropIn
 Wrong = Mapping[str, list[str]]
 """Target to the names of the patterns that came out wrong; a target that was not measured is missing."""
 
+LAST_RESORT = "opaque-clone"
+"""What an op takes where no measurement decides."""
+
 Table = Mapping[str, Mapping[str, Wrong]]
 """Op to strategy to `Wrong`."""
 
@@ -95,7 +98,7 @@ def decide(drop_in: DropIn) -> Decision:
             known = ", ".join(("on", "off", *drop_in.strategies))
             raise UsageError(f"{gate.VARIABLE}: {name}={switch} is none of {known}")
         on = switch not in ("off", PLAIN)
-        stale = f"torch {_release()} does not need {name}={switch}; remove it" if on and healthy else None
+        stale = f"torch {release()} does not need {name}={switch}; remove it" if on and healthy else None
         return Decision(subject=name, on=on, by=By.FORCED, why=f"{name}={switch}", stale=stale)
     if any(d.by is By.FORCED for d in each):
         return Decision(subject=name, on=need is not None, by=By.FORCED, why="; ".join(d.why for d in each))
@@ -112,8 +115,8 @@ def decide(drop_in: DropIn) -> Decision:
 
 def cheapest(drop_in: DropIn) -> tuple[str, str]:
     """Return the cheapest strategy that was right on every pattern, and where that was measured."""
-    here, release = gate.here().ops.get(drop_in.name, {}), shipped().get(_release(), {}).get(drop_in.name, {})
-    for table, where in ((here, "measured on this build"), (release, f"measured on torch {_release()}")):
+    here, theirs = gate.here().ops.get(drop_in.name, {}), shipped().get(release(), {}).get(drop_in.name, {})
+    for table, where in ((here, "measured on this build"), (theirs, f"measured on torch {release()}")):
         for strategy in drop_in.strategies:
             if strategy != PLAIN and right(table.get(strategy, {})):
                 return strategy, where
@@ -121,18 +124,20 @@ def cheapest(drop_in: DropIn) -> tuple[str, str]:
     for strategy in drop_in.strategies:
         if strategy != PLAIN and tables and all(right(t.get(strategy, {})) for t in tables):
             return strategy, f"right on every release that was measured ({', '.join(shipped())})"
-    return list(drop_in.strategies)[-1], "nothing cheaper was right on every release that was measured"
+    last = LAST_RESORT if LAST_RESORT in drop_in.strategies else list(drop_in.strategies)[-1]
+    return last, "nothing was right on every release that was measured" if tables else "not measured on any release"
 
 
 def measured_warning(drop_in: DropIn, strategy: str) -> str | None:
     """Return what was measured against a strategy on this release, or None."""
-    table = gate.here().ops.get(drop_in.name) or shipped().get(_release(), {}).get(drop_in.name, {})
+    table = gate.here().ops.get(drop_in.name) or shipped().get(release(), {}).get(drop_in.name, {})
     wrong = table.get(strategy)
     if wrong is None:
-        return f"{drop_in.name}={strategy} was not measured on torch {_release()}"
+        return f"{drop_in.name}={strategy} was not measured on torch {release()}"
     patterns = sorted({p for names in wrong.values() for p in names})
-    return f"{drop_in.name}={strategy} is wrong on torch {_release()}: {', '.join(patterns)}" if patterns else None
+    return f"{drop_in.name}={strategy} is wrong on torch {release()}: {', '.join(patterns)}" if patterns else None
 
 
-def _release() -> str:
+def release() -> str:
+    """Return the release of the running torch, without its local part."""
     return Version(environment.facts()["torch"] or "0").public

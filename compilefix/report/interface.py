@@ -10,9 +10,21 @@ from enum import Enum
 from typing import Protocol
 
 from compilefix.check import CheckReport
+from compilefix.cure import Cure, Effect
 from compilefix.environment import Environment
-from compilefix.issue import DEVICES
-from compilefix.outcome import BACKENDS, REFERENCE, Did, Difference, Outcome, Result, Target, Verdict
+from compilefix.issue import Truth
+from compilefix.outcome import (
+    BACKENDS,
+    PRESENT,
+    REFERENCE,
+    TARGET_DEVICES,
+    Did,
+    Difference,
+    Outcome,
+    Result,
+    Target,
+    Verdict,
+)
 from compilefix.text import visible
 
 
@@ -60,7 +72,8 @@ class Ladder:
 
     def target(self, backend: str) -> Target:
         """Return the target that `backend` stands for in this ladder."""
-        return Target(backend, self.device, self.dynamic and backend != REFERENCE)
+        target = Target(backend, self.device, self.dynamic and backend != REFERENCE)
+        return target.reference if backend == REFERENCE else target
 
     @property
     def help(self) -> Help:
@@ -80,7 +93,8 @@ class Ladder:
 def ladders(result: Result) -> tuple[Ladder, ...]:
     """Return the ladders of `result`; the reference of a device heads each ladder on it."""
     compiled = {(t.device, t.dynamic) for t in result.outcomes if t.backend != REFERENCE}
-    alone = {(t.device, False) for t in result.outcomes if t.device not in {device for device, _ in compiled}}
+    headed = {t.reference for t in result.outcomes if t.backend != REFERENCE}
+    alone = {(t.device, False) for t in result.outcomes if t.backend == REFERENCE and t not in headed}
     return tuple(
         Ladder(
             device=device,
@@ -89,17 +103,17 @@ def ladders(result: Result) -> tuple[Ladder, ...]:
             workarounds=_rungs(result.workarounds, device, dynamic),
             has_workaround=result.has_workaround,
         )
-        for device, dynamic in sorted(compiled | alone, key=lambda pair: (DEVICES.index(pair[0]), pair[1]))
+        for device, dynamic in sorted(compiled | alone, key=lambda pair: (TARGET_DEVICES.index(pair[0]), pair[1]))
     )
 
 
 def _rungs(outcomes: Mapping[Target, Outcome], device: str, dynamic: bool) -> dict[str, Outcome]:
     found = {}
     for backend in BACKENDS:
-        for target in (Target(backend, device, dynamic), Target(backend, device, False)):
-            if target in outcomes and (backend == REFERENCE or target.dynamic == dynamic):
-                found[backend] = outcomes[target]
-                break
+        target = Target(backend, device, dynamic and backend != REFERENCE)
+        target = target.reference if backend == REFERENCE else target
+        if target in outcomes:
+            found[backend] = outcomes[target]
     return found
 
 
@@ -158,16 +172,25 @@ def because(result: Result) -> str:
     compiled = {t: o for t, o in result.outcomes.items() if t.backend != REFERENCE}
     right = [t for t, o in compiled.items() if o.did in (Did.OK, Did.NUMERICS)]
     furthest = {(t.device, t.dynamic): t for t in sorted(right, key=lambda t: t.rank)}.values()
-    fine = f"nothing is wrong up to {', '.join(map(str, furthest))}" if right else "no target ran"
+    upto = ", ".join(map(str, furthest))
+    fine = f"nothing is wrong up to {upto}" if right else "no target ran"
     bad = told(result.first_bad, result.outcomes[result.first_bad]) if result.first_bad else "no target misbehaves"
+    seen = ", ".join(sorted(s.value for s in result.symptoms)) or "nothing"
     match result.verdict:
         case Verdict.REGRESSED:
             return f"the record says that this torch is not affected, but {bad}"
         case Verdict.FIXED_EARLY:
             return f"the record says that this torch is affected ({result.symptom.value}), but {fine}"
         case Verdict.DIFFERENT:
-            seen = sorted({s.value for o in compiled.values() for s in o.symptoms})
-            return f"recorded as {result.symptom.value}, seen {', '.join(seen) or 'nothing'}: {bad}"
+            return f"recorded as {result.symptom.value}, seen {seen}: {bad}"
+        case Verdict.DIFFER:
+            other = result.contradicts and result.truth is Truth.DIFFER
+            return f"recorded as {result.symptom.value}, seen {seen}: {bad}" if other else f"{_recorded(result)}{bad}"
+        case Verdict.DOES_NOT_HOLD:
+            return f"{_recorded(result)}{one_line(result.against or 'the plain program does otherwise', 300)}"
+        case Verdict.HOLDS:
+            same = f", and so does compiled code up to {upto}" if right else ""
+            return f"{_recorded(result)}the plain program does what it says{same}"
         case Verdict.REPRODUCES:
             return bad
         case Verdict.CLEAR:
@@ -176,6 +199,11 @@ def because(result: Result) -> str:
             did = Did(result.verdict.value)
             causes = dict.fromkeys(cause(o) for o in result.outcomes.values() if o.did is did and cause(o))
             return "; ".join(causes) or "no target at the record's stage was run"
+
+
+def _recorded(result: Result) -> str:
+    """Return what the record of a contract says where this torch contradicts it, to stand before what is so."""
+    return f"the record says “{result.truth.value}”, but " if result.contradicts and result.truth is not None else ""
 
 
 def compiler(cxx: str | None) -> str:
@@ -193,18 +221,25 @@ def where(environment: Environment) -> str:
     parts.append("Python " + ".".join(environment.python.split(".")[:2]))
     if "cuda" in environment.devices:
         parts.append(f"CUDA {environment.cuda or 'of unknown version'}")
+    if environment.gpu:
+        parts.append(f"{environment.gpu.upper()} interpreted")
     return " · ".join(one_line(part) for part in parts if part)
 
 
-_PLURAL = {"reproduces": "reproduce", "fixed-early": "fixed early", "different": "different from the record"}
+_WORDS = {
+    "reproduces": ("reproduces", "reproduce"),
+    "fixed-early": ("fixed early", "fixed early"),
+    "different": ("different from the record", "different from the record"),
+    "eager and compiled differ": ("differs when compiled", "differ when compiled"),
+    "does not hold": ("does not hold", "do not hold"),
+    "holds": ("holds", "hold"),
+}
+"""Verdicts behind a count of one, and of more."""
 
 
 def summary(report: CheckReport) -> str:
     """Return the report in one line."""
-    counts = [
-        f"{n} {name if n == 1 and name == 'reproduces' else _PLURAL.get(name, name)}"
-        for name, n in report.summary.items()
-    ]
+    counts = [f"{n} {_WORDS.get(name, (name, name))[n > 1]}" for name, n in report.summary.items()]
     if report.broken:
         counts.append(f"{len(report.broken)} unreadable")
     number = len(report.results)
@@ -214,7 +249,7 @@ def summary(report: CheckReport) -> str:
 
 def sections(report: CheckReport) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     """Yield what a reader must know beyond the cells: a heading, a colour, and (id, text) lines."""
-    against = [(r.id, f"{r.verdict.value}: {because(r)}") for r in report.results if r.verdict.contradicts]
+    against = [(r.id, f"{r.verdict.value}: {because(r)}") for r in report.results if r.contradicts]
     found: list[tuple[str, str, list[tuple[str, str]]]] = [
         ("This torch contradicts the record", "red", against),
         ("Could not tell", "magenta", _grouped(report, Did.UNRESOLVED)),
@@ -240,12 +275,24 @@ def _grouped(report: CheckReport, did: Did) -> list[tuple[str, str]]:
     ]
 
 
+def price(cure: Cure) -> str:
+    """Return in words what a workaround costs; empty where nothing was measured."""
+    parts = [f"{cure.ratio:.2f}x time"] if cure.ratio is not None else []
+    if cure.graph_breaks:
+        parts.append(f"{cure.graph_breaks:+d} graph break" + ("s" if abs(cure.graph_breaks) > 1 else ""))
+    if cure.extra_bytes:
+        parts.append(f"{cure.extra_bytes:+,d} bytes")
+    if cure.ratio is None and cure.effect is Effect.CURES:
+        parts.append("time not measured: the program without it cannot be timed")
+    return ", ".join(parts)
+
+
 def next_steps(report: CheckReport) -> Iterator[tuple[str, str]]:
     """Yield what to do now: a sentence and the command."""
     first = {result.verdict: result.id for result in reversed(report.results)}
-    if Verdict.REPRODUCES in first:
-        yield "What to write instead", f"compilefix explain {first[Verdict.REPRODUCES]}"
-    if against := next((r.id for r in report.results if r.verdict.contradicts), None):
+    if present := next((first[v] for v in PRESENT if v in first), None):
+        yield "What to write instead", f"compilefix explain {present}"
+    if against := next((r.id for r in report.results if r.contradicts), None):
         yield "A report to send upstream", f"compilefix check {against} --format markdown"
     if Verdict.UNRESOLVED in first:
         yield "What it printed", f"compilefix check {first[Verdict.UNRESOLVED]} --format markdown"
@@ -255,7 +302,7 @@ def unicode_output() -> bool:
     """Tell whether standard output can show the symbols of the tables."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
-        "✔✘≈∅†∞–·▸●…─".encode(encoding)
+        "✔✘≈≠∅†∞–·▸●○…─".encode(encoding)
     except (UnicodeEncodeError, LookupError):
         return False
     return True

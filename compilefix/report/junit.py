@@ -4,9 +4,12 @@ The report for CI servers: JUnit XML, one suite a target, one case a record.
 JUnit knows passed, failed, in error and skipped. This is how verdicts are told in these words:
 
 - A defect that reproduces as recorded is a *passed* case with the property ``known=reproduces``, like an expected
-  failure of LLVM's lit: nothing changed, so nothing should turn a build red.
+  failure of LLVM's lit: nothing changed, so nothing should turn a build red. A contract from which compiled code
+  strays as recorded is one with ``known=eager and compiled differ``.
 - ``regressed`` and ``different`` fail on every target that misbehaves.
 - ``fixed-early`` fails on the last compiled target that came out right: only there is the claim refuted.
+- A contract whose record says otherwise fails on every target that misbehaves; where none does, on the last one that
+  came out right if compiled code was to differ, and else on the reference, which is what grants or refutes a claim.
 - ``unresolved`` is an error, ``unsupported`` is skipped; both carry the reason.
 - Records that cannot be read are errors of the suite ``records``.
 - A target that was not run has no case.
@@ -16,11 +19,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from xml.etree import ElementTree as ET
 
 from compilefix.check import CheckReport
-from compilefix.outcome import REFERENCE, Did, Outcome, Result, Target, Verdict
+from compilefix.cure import Cure
+from compilefix.issue import Truth
+from compilefix.outcome import OF_CONTRACTS, PRESENT, REFERENCE, Did, Outcome, Result, Target, Verdict
 from compilefix.report.interface import because, cause, describe, one_line
 from compilefix.text import strip_ansi
 
@@ -38,11 +43,13 @@ def render(report: CheckReport, *, width: int | None, color: bool) -> str:
         judged = _judged(result)
         for target, outcome in result.outcomes.items():
             suite = suites.setdefault(str(target), _suite(str(target), report))
-            suite.append(_case(result, target, outcome, judged.get(target)))
-        if not result.outcomes and result.verdict is not Verdict.CLEAR:
-            state = "failure" if result.verdict.contradicts else "error"
+            cures = [c for c in report.cures if (c.id, c.target) == (result.id, target)]
+            suite.append(_case(result, target, outcome, judged.get(target), cures))
+        fine = result.verdict in (Verdict.CLEAR, *OF_CONTRACTS) and not result.contradicts
+        if not result.outcomes and not fine:
+            state = "failure" if result.contradicts else "error"
             case = _record_case(suites, report, result.id)
-            _note(case, state, result.verdict.value, "no target was run", result.title)
+            _note(case, state, result.verdict.value, "no target was run", result.label)
     for line in report.broken:
         case = _record_case(suites, report, line.partition(": ")[0])
         _note(case, "error", "record", line, line)
@@ -68,28 +75,41 @@ def _judged(result: Result) -> dict[Target, tuple[str, str, str]]:
     verdict, compiled = result.verdict, [t for t in result.outcomes if t.backend != REFERENCE]
     bad = [t for t in compiled if result.outcomes[t].did.bad]
     shown: list[Target] = []
-    if verdict.contradicts:
+    if result.contradicts:
         right = [t for t in compiled if result.outcomes[t].did in (Did.OK, Did.NUMERICS)]
         last = sorted(right or compiled or result.outcomes, key=lambda t: (t.rank, t.device, t.dynamic))[-1:]
         shown = last if verdict is Verdict.FIXED_EARLY else bad or last
         if verdict is Verdict.FIXED_EARLY:
             shown = list(dict.fromkeys([*shown, *bad]))
+        if verdict in (Verdict.HOLDS, Verdict.DOES_NOT_HOLD) and result.truth is not Truth.DIFFER:
+            shown = [t for t in result.outcomes if t.backend == REFERENCE] or last
         return {t: ("failure", verdict.value, because(result)) for t in shown}
-    if verdict is not Verdict.REPRODUCES:
+    if verdict not in PRESENT:
         return {t: ("error", verdict.value, f"not judged: {because(result)}") for t in bad}
     return {}
 
 
-def _case(result: Result, target: Target, outcome: Outcome, judged: tuple[str, str, str] | None) -> ET.Element:
+def _case(
+    result: Result,
+    target: Target,
+    outcome: Outcome,
+    judged: tuple[str, str, str] | None,
+    cures: Sequence[Cure],
+) -> ET.Element:
     case = ET.Element(
         "testcase", classname=f"compilefix.{target}", name=_legal(result.id), time=_seconds([outcome.seconds])
     )
-    known = outcome.did.bad and result.verdict is Verdict.REPRODUCES
+    known = outcome.did.bad and result.verdict in PRESENT and not result.contradicts
     properties = {"outcome": outcome.did.value, "verdict": result.verdict.value, "symptom": result.symptom.value}
+    if result.statement is not None:
+        properties["statement"] = result.statement
+        properties["recorded"] = result.truth.value if result.truth is not None else "unknown"
     if known:
-        properties["known"] = "reproduces"
+        properties["known"] = result.verdict.value
     if target in result.workarounds:
         properties["workaround"] = result.workarounds[target].did.value
+    for cure in cures:
+        properties[f"workaround {cure.kind}"] = cure.effect.value
     _properties(case, properties)
     if judged is not None:
         _note(case, *judged, _details(result, outcome))
@@ -109,7 +129,7 @@ def _record_case(suites: dict[str, ET.Element], report: CheckReport, name: str) 
 
 
 def _details(result: Result, outcome: Outcome) -> str:
-    lines = [result.title, *(describe(d) for d in outcome.differences if not d.note)]
+    lines = [result.label, *(describe(d) for d in outcome.differences if not d.note)]
     if outcome.error is not None:
         lines.append(f"{outcome.error[0]}: {outcome.error[1]}")
     return "\n".join(lines)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import dataclasses
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from compilefix.issue import Contract, Issue
+from compilefix.issue import Contract, Issue, Truth
 from compilefix.report.json import strict
 from compilefix.report.markdown import code, escape, fence
 from compilefix.report.table import HEADERS, Page, Row, Rows
@@ -27,28 +26,38 @@ Measured = Mapping[str, Mapping[str, str]]
 
 
 def list_table(records: Sequence[Record], *, width: int | None = None, color: bool = False) -> str:
-    """Return the records as a table: id, symptom, stage, devices, affected releases and title."""
+    """
+    Return the records as tables.
+
+    Issues with symptom, stage, devices, affected releases and title; contracts with what plain and compiled code say of
+    the statement, and below it the releases whose compiled code does otherwise.
+    """
     page = Page(width, color=color)
-    if records:
-        header = ["symptom", "stage", "devices", "affected"]
-        rows = [_row(page, record) for record in records]
-        layout = Rows(page, [r.id for r in records], header, rows)
-        apart = layout.fits and not layout.above
-        if not apart:
-            rows = [row[:-1] for row in rows]
-            layout = Rows(page, [r.id for r in records], header[:-1], rows)
-        layout.head()
-        for record, row in zip(records, rows, strict=True):
-            layout.add(record.id, record.title, [row])
-            if not apart:
-                page.paragraph(_affected(record), indent=2, style="dim")
-        page.line()
-    kinds = Counter(record.kind for record in records)
-    counts = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in sorted(kinds.items(), reverse=True))
-    page.paragraph(counts or "no records", style="bold")
+    kinds = [[r for r in records if r.kind == kind] for kind in ("issue", "contract")]
+    for table, found in zip((_issues, _contracts), kinds, strict=True):
+        if found:
+            table(page, found)
+            page.line()
+    counts = [f"{len(found)} {found[0].kind}{'s' * (len(found) > 1)}" for found in kinds if found]
+    page.paragraph(", ".join(counts) or "no records", style="bold")
     if records:
         page.command("What one is about and what to do", f"compilefix explain {records[0].id}")
     return str(page)
+
+
+def _issues(page: Page, records: Sequence[Record]) -> None:
+    header = ["symptom", "stage", "devices", "affected"]
+    rows = [_row(page, record) for record in records]
+    layout = Rows(page, [r.id for r in records], header, rows)
+    apart = layout.fits and not layout.above
+    if not apart:
+        rows = [row[:-1] for row in rows]
+        layout = Rows(page, [r.id for r in records], header[:-1], rows)
+    layout.head()
+    for record, row in zip(records, rows, strict=True):
+        layout.add(record.id, record.title, [row])
+        if not apart:
+            page.paragraph(_affected(record), indent=2, style="dim")
 
 
 def _row(page: Page, record: Record) -> Row:
@@ -59,9 +68,30 @@ def _row(page: Page, record: Record) -> Row:
     return [(" " + page.safe(text), "" if i < 3 else style) for i, text in enumerate(texts)]
 
 
+def _contracts(page: Page, records: Sequence[Record]) -> None:
+    known = [record.known for record in records if isinstance(record.known, Contract)]
+    rows = [_truth_row(page, contract) for contract in known]
+    layout = Rows(page, [r.id for r in records], ["plain", "compiled"], rows, title="statement")
+    layout.head()
+    for record, contract, row in zip(records, known, rows, strict=True):
+        layout.add(record.id, contract.statement, [row])
+        if contract.differs:
+            page.paragraph(_differs(contract), indent=2, style="dim")
+
+
+def _truth_row(page: Page, known: Contract) -> Row:
+    ended = all(span.fixed or span.last_affected for span in known.differs)
+    compiled = ("differed" if ended else "differs") if known.differs else "the same"
+    style = "green" if known.truth is Truth.HOLDS else "cyan"
+    return [(" " + page.safe(known.truth_text()), style), (" " + compiled, "" if ended else "yellow")]
+
+
 def _affected(record: Record) -> str:
-    text = record.known.affected_text()
-    return text if record.kind == "contract" else f"affected: {text}"
+    return f"affected: {record.known.affected_text()}"
+
+
+def _differs(known: Contract) -> str:
+    return f"compiled code differs: {known.affected_text()}"
 
 
 def list_json(records: Sequence[Record]) -> str:
@@ -81,6 +111,7 @@ def _to_json(record: Record) -> dict[str, Any]:
             "what_to_do": record.what_to_do,
             "path": str(record.path),
             "affected_text": record.known.affected_text(),
+            **({"truth_text": record.known.truth_text()} if isinstance(record.known, Contract) else {}),
             "workaround": _has_workaround(record),
         }
         | known
@@ -171,14 +202,16 @@ def _blocks(record: Record, measured: Measured) -> Iterator[Block]:
     if isinstance(known, Issue) and known.disputed:
         yield Block(heading="Disputed: the popular claim is wrong", text=known.disputed, loud=True)
     if isinstance(known, Contract):
-        heading = "Told, and it holds" if known.holds else "Told, and it does not hold"
-        yield Block(heading=heading, text=known.statement, loud=not known.holds)
+        loud = known.truth is Truth.DOES_NOT_HOLD or record.goes_wrong
+        yield Block(heading=f"Told, and it {known.truth_text()}{_unless(known)}", text=known.statement, loud=loud)
     if record.why:
         yield Block(heading="Why", text=_sentence(record.why))
     todo = _sentence(record.what_to_do) or "Nothing is recorded."
     yield Block(heading="What to do", text=todo, code=settings(known.workaround_config))
     yield Block(heading="Facts", points=tuple(_facts(record)))
     yield Block(heading="Program", text=str(record.path), code=program_source(record))
+    if claim := record.function_source("claim"):
+        yield Block(heading="What it would do if the statement were true", code=claim)
     written = [s for name in WORKAROUNDS if (s := record.function_source(name))]
     if written:
         yield Block(heading="Write instead", code="\n\n\n".join(written))
@@ -191,13 +224,22 @@ def _blocks(record: Record, measured: Measured) -> Iterator[Block]:
     yield Block(heading="Next", points=tuple(_next(record)))
 
 
+def _unless(known: Contract) -> str:
+    return "; compiled code differs" if known.differs else ""
+
+
 def _facts(record: Record) -> Iterator[str]:
     known = record.known
     disputed = isinstance(known, Issue) and known.disputed
-    yield f"{'claimed symptom' if disputed else 'symptom'}: {known.symptom.value}"
-    yield f"{'claimed stage' if disputed else 'first bad stage'}: {known.stage}"
-    if not disputed:
-        yield f"culprit: {known.culprit or 'not localised'}"
+    if isinstance(known, Contract):
+        earlier = f"; before {known.since} it {known.truth.opposite.value}" if known.since is not None else ""
+        yield f"plain code: it {known.truth_text()}{earlier}"
+        yield _differs(known) if known.differs else "compiled code: does the same"
+    if record.goes_wrong:
+        yield f"{'claimed symptom' if disputed else 'symptom'}: {known.symptom.value}"
+        yield f"{'claimed stage' if disputed else 'first bad stage'}: {known.stage}"
+        if not disputed:
+            yield f"culprit: {known.culprit or 'not localised'}"
     if isinstance(known, Issue):
         yield _affected(record)
     yield f"devices: {', '.join(known.devices)}"
@@ -219,7 +261,7 @@ def settings(values: Mapping[str, object]) -> str:
 
 
 def program_source(record: Record) -> str:
-    """Return the repro as one pastes it upstream: without docstring, record and workaround."""
+    """Return the repro as one pastes it upstream: without docstring, record, claim and workaround."""
     lines, end, kept = record.source.splitlines(), 0, []
     for node in ast.parse(record.source).body:
         text = "\n".join(lines[end : node.end_lineno])
@@ -236,7 +278,7 @@ def _left_out(node: ast.stmt) -> bool:
         case ast.Assign(targets=[ast.Name(id="ISSUE" | "CONTRACT")]):
             return True
         case ast.FunctionDef(name=name):
-            return name in WORKAROUNDS
+            return name in (*WORKAROUNDS, "claim")
     return False
 
 
@@ -252,6 +294,6 @@ def _next(record: Record) -> Iterator[str]:
     yield f"Try it on this torch{tried}: compilefix check {record.id}"
     if record.known.workaround_config:
         yield "Set what stands under “What to do” before the first torch.compile"
-    elif not _has_workaround(record):
+    elif record.goes_wrong and not _has_workaround(record):
         yield "No rewrite and no setting is recorded that avoids it"
     yield f"A report to send: compilefix check {record.id} --format markdown"

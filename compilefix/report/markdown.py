@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from compilefix.check import CheckReport
+from compilefix.cure import Cure, Effect
 from compilefix.environment import Environment
+from compilefix.issue import Truth
 from compilefix.outcome import BACKENDS, Did, Difference, Outcome, Result, Verdict
-from compilefix.report.interface import Ladder, because, block, cause, describe, ladders, one_line, summary
+from compilefix.report.interface import Ladder, because, block, cause, describe, ladders, one_line, price, summary
 
 _SPECIAL = re.compile(r"[\\`*<\[|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _MARKS = {Did.OK: "✔", Did.NUMERICS: "≈", Did.UNSUPPORTED: "–", Did.UNRESOLVED: "?"}
@@ -26,10 +28,20 @@ def render(report: CheckReport, *, width: int | None, color: bool) -> str:
         parts.append(_table(header, (row for r in report.results for row in _rows(r, backends))))
     if report.broken:
         parts += ["### Records that could not be read", fence("\n".join(block(b) for b in report.broken))]
+    if report.cures:
+        parts.append("## Workarounds, put to the proof")
+        head = ("id", "kind", "does", "on", "effect", "price, or what went wrong")
+        parts.append(_table(head, (_cure(cure) for cure in report.cures)))
     for result in report.results:
-        if result.verdict is not Verdict.CLEAR:
+        if result.contradicts or result.verdict not in (Verdict.CLEAR, Verdict.HOLDS):
             parts += _section(result)
     return "\n\n".join(parts) + "\n"
+
+
+def _cure(cure: Cure) -> tuple[str, ...]:
+    helps = cure.effect in (Effect.CURES, Effect.NOT_NEEDED)
+    told = price(cure) if helps else f"{cure.outcome.did.value}{_after(cause(cure.outcome))}"
+    return tuple(map(escape, (cure.id, cure.kind, cure.what, cure.target, cure.effect.value, told)))
 
 
 def escape(text: object) -> str:
@@ -97,7 +109,7 @@ def _backends(results: Iterable[Result]) -> tuple[str, ...]:
 
 def _rows(result: Result, backends: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     verdict = result.verdict.value
-    names = (escape(result.id), escape(result.title))
+    names = (escape(result.id), escape(result.label))
     found = ladders(result)
     if not found:
         yield (*names, "", *("" for _ in backends), "", verdict)
@@ -117,13 +129,16 @@ def _cell(ladder: Ladder, backend: str) -> str:
 
 def _section(result: Result) -> Iterator[str]:
     yield f"### {escape(result.id)}: {escape(result.title)}"
-    facts = [
-        f"- verdict: **{result.verdict.value}** (recorded symptom {result.symptom.value}; "
-        f"the record says of this torch: {result.expected.value})",
-        f"- to run it again: {code(f'compilefix check {result.id}')}",
-    ]
+    if result.record == "contract":
+        symptom = f", as {result.symptom.value}" if result.truth is Truth.DIFFER else ""
+        recorded = f"the record says of this torch: {result.truth.value if result.truth else 'unknown'}{symptom}"
+        facts = [f"- told: {escape(result.label)}", f"- verdict: **{result.verdict.value}** ({recorded})"]
+    else:
+        recorded = f"recorded symptom {result.symptom.value}; the record says of this torch: {result.expected.value}"
+        facts = [f"- verdict: **{result.verdict.value}** ({recorded})"]
     if result.verdict not in (Verdict.REPRODUCES, Verdict.UNRESOLVED):
-        facts.insert(1, f"- {escape(because(result))}")
+        facts.append(f"- {escape(because(result))}")
+    facts.append(f"- to run it again: {code(f'compilefix check {result.id}')}")
     yield "\n".join(facts)
     for ladder in ladders(result):
         for backend, outcome in ladder.outcomes.items():

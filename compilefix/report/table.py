@@ -10,8 +10,20 @@ from rich.console import Console
 from rich.text import Text
 
 from compilefix.check import CheckReport
+from compilefix.cure import Effect
 from compilefix.outcome import BACKENDS, Did, Result, Verdict
-from compilefix.report.interface import Help, Ladder, ladders, next_steps, one_line, sections, summary, unicode_output
+from compilefix.report.interface import (
+    Help,
+    Ladder,
+    cause,
+    ladders,
+    next_steps,
+    one_line,
+    price,
+    sections,
+    summary,
+    unicode_output,
+)
 
 Row = Sequence[tuple[str, str]]
 """Cells of one line, each with its style."""
@@ -40,11 +52,17 @@ _SYMBOLS = {
 _NOT_RUN = ("·", ".", "dim")
 _VERDICTS = {
     Verdict.REPRODUCES: ("●", "*", "yellow"),
+    Verdict.DIFFER: ("≠", "#", "yellow"),
+    Verdict.DOES_NOT_HOLD: ("○", "o", "cyan"),
+    Verdict.HOLDS: ("✔", "+", "green"),
     Verdict.CLEAR: ("✔", "+", "green"),
     Verdict.UNSUPPORTED: ("–", "-", "dim"),
     Verdict.UNRESOLVED: ("?", "?", "magenta"),
 }
 _CONTRADICTION = ("✘", "x", "bold red")
+_SHORT = {Verdict.DIFFER: "differs"}
+"""Words for verdicts that would make the column too wide; the legend says what they stand for."""
+
 _HELPS = {
     Help.WORKS: ("✔", "+", "green"),
     Help.PARTLY: ("≈", "~", "yellow"),
@@ -52,6 +70,13 @@ _HELPS = {
     Help.UNCLEAR: ("?", "?", "magenta"),
     Help.NONE: ("–", "-", "dim"),
     Help.NOT_RUN: _NOT_RUN,
+}
+_EFFECTS = {
+    Effect.CURES: ("✔", "+", "green"),
+    Effect.DOES_NOT_CURE: ("✘", "x", "red"),
+    Effect.WORSE: ("✘", "X", "bold red"),
+    Effect.NOT_NEEDED: ("–", "-", "dim"),
+    Effect.UNCLEAR: ("?", "?", "magenta"),
 }
 _NOTES = {
     Did.NUMERICS: "numerics: differs from the reference, but is no further from float64 than that is: no defect",
@@ -149,8 +174,11 @@ class Rows:
     Columns are one cell apart, and the first cell of each is kept for a mark.
     """
 
-    def __init__(self, page: Page, ids: Iterable[str], header: Sequence[str], cells: Iterable[Row]) -> None:
+    def __init__(
+        self, page: Page, ids: Iterable[str], header: Sequence[str], cells: Iterable[Row], title: str = "title"
+    ) -> None:
         self.page = page
+        self.title = title
         self.header = [f" {name}" for name in header]
         columns = zip(self.header, *([text for text, _ in row] for row in cells), strict=True)
         self.widths = [max(map(cell_len, column)) for column in columns]
@@ -169,7 +197,7 @@ class Rows:
     def head(self) -> None:
         """Add the line of column names and a rule."""
         line = [pad("" if self.above else "id", self.id_width), *map(pad, self.header, self.widths)]
-        self.page.line((" ".join(line) + ("  title" if self.beside else ""), "bold"))
+        self.page.line((" ".join(line) + (f"  {self.title}" if self.beside else ""), "bold"))
         self.page.line((("─" if self.page.unicode else "-") * self.page.width, "dim"))
 
     def add(self, id: str, title: str, rows: Sequence[Row]) -> None:
@@ -217,8 +245,9 @@ class Matrix:
 
     def rows(self, result: Result) -> list[Row]:
         """Return one row of cells for each ladder of `result`."""
-        shape = _VERDICTS.get(result.verdict, _CONTRADICTION)
-        verdict = (f" {self.page.symbol(shape)} {result.verdict.value}", shape[2])
+        shape = _CONTRADICTION if result.contradicts else _VERDICTS[result.verdict]
+        word = _SHORT.get(result.verdict, result.verdict.value)
+        verdict = (f" {self.page.symbol(shape)} {word}", shape[2])
         on = [("", "")] * self.labelled
         middle = [("", "")] * (self.density == "first bad")
         rows: list[Row] = []
@@ -259,9 +288,12 @@ def render(report: CheckReport, *, width: int | None, color: bool) -> str:
         matrix = Matrix(page, report)
         matrix.layout.head()
         for result in report.results:
-            matrix.layout.add(result.id, result.title, matrix.rows(result))
+            matrix.layout.add(result.id, result.label, matrix.rows(result))
         page.line()
-        _legend(page, matrix)
+        verdicts = {result.verdict for result in report.results}
+        _legend(page, matrix, [f"{word}: {v.value}" for v, word in _SHORT.items() if v in verdicts])
+    if report.cures:
+        _cures(page, report)
     for title, style, lines in sections(report):
         page.line((title, f"bold {style}"))
         for lead, text in lines:
@@ -275,7 +307,21 @@ def render(report: CheckReport, *, width: int | None, color: bool) -> str:
     return str(page)
 
 
-def _legend(page: Page, matrix: Matrix) -> None:
+def _cures(page: Page, report: CheckReport) -> None:
+    page.line(("Workarounds, put to the proof", "bold"))
+    for id in dict.fromkeys(cure.id for cure in report.cures):
+        page.line(("  " + page.safe(id), "bold"))
+        for cure in (c for c in report.cures if c.id == id):
+            symbol, ascii, style = _EFFECTS[cure.effect]
+            mark = symbol if page.unicode else ascii
+            told = f"{cure.what} on {cure.target}" + (f": {price(cure)}" if price(cure) else "")
+            if cure.effect in (Effect.DOES_NOT_CURE, Effect.WORSE, Effect.UNCLEAR):
+                told += f": {cure.outcome.did.value}: {cause(cure.outcome)}".removesuffix(": ")
+            page.paragraph(told, lead=f"{mark} {cure.effect.value:<13} {cure.kind:<8}", indent=4, lead_style=style)
+    page.line()
+
+
+def _legend(page: Page, matrix: Matrix, words: Sequence[str]) -> None:
     found = [ladder for each in matrix.ladders.values() for ladder in each]
     done = [ladder.outcomes[b].did if b in ladder.outcomes else None for ladder in found for b in matrix.backends]
     helps = {ladder.help for ladder in found} - {Help.NOT_NEEDED}
@@ -291,7 +337,7 @@ def _legend(page: Page, matrix: Matrix) -> None:
         lines.append("W=workaround: " + ", ".join(f"{page.symbol(_HELPS[h])}={h.value}" for h in Help if h in helps))
     if any(ladder.first_bad for ladder in found):
         lines.append(f"{page.safe('▸')} first stage that goes wrong")
-    lines += [text for did, text in _NOTES.items() if did in done]
+    lines += [text for did, text in _NOTES.items() if did in done] + [*words]
     for line in lines:
         page.paragraph(line, style="dim")
     if lines:

@@ -155,10 +155,10 @@ def observe(
     Without `compile` the plain program runs. `convert` is applied to the inputs and to a module that is the program.
     """
     seed(request.seed)
-    device = request.parsed_target.device
+    device = request.parsed_target.data_device
     observation = Observation()
     known: Known = record_of(module)
-    program = _entry(module, request.mode, device)
+    program = entry(module, request.mode, device)
     args = tuple(module.inputs(device)) if hasattr(module, "inputs") else ()
     if convert is not None:
         args = tuple(convert(a) for a in args)
@@ -192,7 +192,7 @@ def observe_in_float64(path: Path, request: Request) -> Observation | None:
     """Run the plain program with its floating inputs in float64; None where the inputs or the program refuse."""
     module = load(path)
     seed(request.seed)
-    args = tuple(module.inputs(request.parsed_target.device)) if hasattr(module, "inputs") else ()
+    args = tuple(module.inputs(request.parsed_target.data_device)) if hasattr(module, "inputs") else ()
     leaves = [leaf for _, leaf in walk(args, "") if isinstance(leaf, torch.Tensor)]
     if overlaps(*((str(i), leaf) for i, leaf in enumerate(leaves))) or any(_folds(leaf) for leaf in leaves):
         return None  # a converted copy would not share memory as the inputs do
@@ -221,7 +221,10 @@ def _to_float64(value: Any) -> Any:
     return value
 
 
-def _entry(module: ModuleType, mode: Mode, device: str) -> Any:
+def entry(module: ModuleType, mode: Mode, device: str) -> Any:
+    """Return what is compiled: the program of the repro, or its workaround."""
+    if mode is Mode.CLAIM:
+        return module.claim
     if mode is Mode.WORKAROUND:
         if hasattr(module, "make_workaround"):
             return module.make_workaround(device)

@@ -76,12 +76,15 @@ class ZygoteLauncher:
 
     allowance = 0.0
 
-    def __init__(self, cache: str) -> None:
+    def __init__(self, cache: str, gpu: str | None = None) -> None:
         environ, scrubbed = environment.scrubbed_environ(cache)
+        arguments = [] if gpu is None else ["--gpu", gpu]
+        if gpu is not None:
+            environ = environment.interpreting(environ, cache)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the zygote)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "compilefix.runner.zygote", str(theirs.fileno()), *scrubbed],
+            [sys.executable, "-m", "compilefix.runner.zygote", str(theirs.fileno()), *arguments, *scrubbed],
             env=importable(environ),
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
@@ -188,6 +191,7 @@ class SpawnLauncher:
     def __init__(self, cache: str) -> None:
         self._environ, scrubbed = environment.scrubbed_environ(cache)
         self._environ = importable(self._environ)
+        self._cache = cache
         self._running: set[_Spawned] = set()
         probe = subprocess.run(
             [sys.executable, "-m", "compilefix.runner.zygote", "--describe", *scrubbed],
@@ -203,9 +207,10 @@ class SpawnLauncher:
 
     def start(self, request: Request, stdout: int, stderr: int, reply: int) -> Child:
         """Start a process for one request."""
+        interpreted = request.parsed_target.interpreted
         process = subprocess.Popen(
             [sys.executable, "-m", "compilefix.runner.worker", str(reply)],
-            env=self._environ,
+            env=environment.interpreting(self._environ, self._cache) if interpreted else self._environ,
             pass_fds=[reply],
             stdin=subprocess.PIPE,
             stdout=stdout,

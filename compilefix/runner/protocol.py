@@ -18,6 +18,8 @@ class Mode(str, Enum):
 
     PROGRAM = "program"
     WORKAROUND = "workaround"
+    CLAIM = "claim"
+    """What a contract's statement says that the program does; run plainly, by the worker of the reference."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +36,15 @@ class Request:
 
     prime: bool = False
     """Run only to fill the disk caches for the next worker; nothing is compared."""
+
+    gpu: str | None = None
+    """GPU to compile for where a CPU interprets the kernels."""
+
+    scope: str | None = None
+    """Module whose ``scope(record)`` is entered around the run: a kind of workaround."""
+
+    priced: bool = False
+    """Measure besides what the workaround costs."""
 
     seed: int = 0
     memory: int | None = None

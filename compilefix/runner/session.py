@@ -13,12 +13,14 @@ from typing import Protocol
 import platformdirs
 
 from compilefix.check import CheckReport
+from compilefix.cuda_interpreted.gpus import DEFAULT as DEFAULT_GPU
 from compilefix.environment import Environment, installed_torch
 from compilefix.errors import HarnessError, UsageError
 from compilefix.outcome import Result
 from compilefix.registry import Record
 from compilefix.runner import journal as journals
 from compilefix.runner.journal import Journal
+from compilefix.runner.layered import LayeredLauncher
 from compilefix.runner.process import Launcher, SpawnLauncher, ZygoteLauncher
 from compilefix.runner.schedule import Check, Options, targets_for
 from compilefix.runner.warm import usable_cache
@@ -63,18 +65,18 @@ def require_torch() -> None:
         raise HarnessError("torch is not installed in this Python; install it (pip install torch) and try again")
 
 
-def open_launcher(isolation: str, cache: Path) -> tuple[Launcher, tuple[str, ...]]:
+def open_launcher(isolation: str, cache: Path, gpu: str = DEFAULT_GPU) -> tuple[Launcher, tuple[str, ...]]:
     """
     Start the launcher and return it with warnings about the cache folder.
 
-    Raises `HarnessError` when torch does not import.
+    `gpu` is the GPU that ``inductor:cuda-interpreted`` compiles for. Raises `HarnessError` when torch does not import.
     """
     launchers: dict[str, type[ZygoteLauncher | SpawnLauncher]] = {"fork": ZygoteLauncher, "spawn": SpawnLauncher}
     if isolation not in launchers:
         raise UsageError(f"unknown isolation {isolation!r}; one of {', '.join(launchers)}")
     folder, trouble = usable_cache(str(cache))
     shutil.rmtree(Path(folder) / "inductor" / "bisect", ignore_errors=True)  # its state would turn compilation off
-    launcher = launchers[isolation](folder)
+    launcher = LayeredLauncher(launchers[isolation], folder, gpu)
     warnings = (f"cache folder not usable ({trouble}); compiled cold in {folder}",) if trouble else ()
     return launcher, warnings
 
@@ -87,6 +89,7 @@ def check(
     broken: Sequence[str] = (),
     isolation: str | None = None,
     cache: Path | None = None,
+    gpu: str = DEFAULT_GPU,
     journal: Path | None = None,
     resume: bool = False,
     cancelled: threading.Event | None = None,
@@ -105,7 +108,7 @@ def check(
     start = time.monotonic()
     require_torch()
     watcher.warming()
-    launcher, warnings = open_launcher(isolation or default_isolation(), cache or default_cache())
+    launcher, warnings = open_launcher(isolation or default_isolation(), cache or default_cache(), gpu)
     try:
         environment = launcher.environment
         log = Journal(journal or default_journal())
@@ -128,6 +131,7 @@ def check(
     return CheckReport(
         environment=environment,
         results=tuple(sorted(done.values(), key=lambda r: order.index(r.id))),
+        cures=tuple(sorted(run.cures, key=lambda c: order.index(c.id))),
         broken=tuple(broken),
         interrupted=run.interrupted,
         seconds=round(time.monotonic() - start, 3),

@@ -93,6 +93,32 @@ def exercise() -> str | None:
     return reason
 
 
+def interpret(gpu: str) -> str | None:
+    """
+    Make this process compile for the GPU named `gpu` and interpret the kernels, and exercise that once.
+
+    It cannot be undone. Returns None, or why it failed.
+    """
+    import torch
+    import torch._dynamo
+
+    from compilefix.cuda_interpreted import backend, gpus
+
+    def forward(x: torch.Tensor, i: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return (x @ x).relu().sum(-1), x.softmax(-1), x.index_select(0, i), torch.scatter(x, 0, i.expand(4, 4), 1.0)
+
+    try:
+        backend.install(gpus.gpu(gpu))
+        for grad in (False, True)[: 1 + cpu_only()]:
+            torch.compile(forward)(torch.ones(4, 4, requires_grad=grad), torch.zeros(4, dtype=torch.int64))
+    except Exception as error:  # reported as the reason why the target is unsupported here
+        return f"compiling for {gpu} does not work here ({type(error).__name__}: {str(error).strip().splitlines()[0]})"
+    finally:
+        torch._dynamo.reset()
+        forget_counters()
+    return None
+
+
 def _probe_isa() -> None:
     from torch._inductor import cpu_vec_isa
 

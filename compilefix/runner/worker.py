@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import resource
 import sys
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from compilefix.issue import Known, Symptom
+from compilefix import registry
+from compilefix.cuda_interpreted.problems import cpu_only, limit_of
+from compilefix.issue import Contract, Known, Symptom
 from compilefix.outcome import Did, Difference, Outcome
 from compilefix.runner.protocol import Mode, Request, encode_reply
 from compilefix.text import first_line
@@ -91,18 +96,52 @@ def _reference(request: Request, known: Known) -> Outcome:
             reason=f"not deterministic: two plain runs differ in {unstable[0].what} of {unstable[0].leaf}",
             differences=unstable,
         )
-    if first.raised is not None and (known.symptom not in RAISING_REFERENCE or first.raised.type in SLIPS):
-        line = f"{first.raised.type}: {first_line(first.raised.message)}"
+    may_raise = isinstance(known, Contract) or known.symptom in RAISING_REFERENCE
+    if first.raised is not None and (not may_raise or first.raised.type in SLIPS):
         return Outcome(
             did=Did.UNRESOLVED,
-            reason=f"the plain program raises {line}; there is nothing to compare with",
+            reason=f"the plain program raises {_line(first)}; there is nothing to compare with",
             error=error,
         )
     precise = None if first.raised is not None else execution.observe_in_float64(path, request)
+    facts: dict[str, Any] = {"float64": precise is not None}
+    if isinstance(known, Contract):
+        claim = _claim(request, known, first)
+        if isinstance(claim, Outcome):
+            return claim
+        facts |= claim
     with Path(request.exchange, OBSERVATION).open("wb") as file:
         pickle.dump((first, precise), file)
     reason = "raises, as it should" if error else None
-    return Outcome(did=Did.OK, reason=reason, error=error, facts={"float64": precise is not None})
+    return Outcome(did=Did.OK, reason=reason, error=error, facts=facts)
+
+
+def _claim(request: Request, known: Contract, plain: Any) -> dict[str, Any] | Outcome:
+    """
+    Hold what the statement says against what the plain program did.
+
+    Returns the facts ``claim`` and, where the statement is wrong, ``against``; an outcome where the claim is of no use.
+    """
+    from compilefix.oracle import compare
+    from compilefix.runner import execution
+
+    asked = replace(request, mode=Mode.CLAIM)
+    told, again = (execution.observe(execution.load(Path(request.repro)), asked, None) for _ in range(2))
+    if told.raised is not None and (trouble := execution.raised_trouble(told.raised, request.memory)):
+        return Outcome(did=Did.UNRESOLVED, reason=f"the claim: {trouble[1]}")
+    if told.raised is not None and told.raised.type in SLIPS:
+        return Outcome(did=Did.UNRESOLVED, reason=f"the claim is broken: {_line(told)}", error=_error(told))
+    unstable = compare(again, told, strict=("strides", "rng", "bitwise"))
+    if unstable:
+        where = f"{unstable[0].what} of {unstable[0].leaf}"
+        return Outcome(did=Did.UNRESOLVED, reason=f"not deterministic: two runs of the claim differ in {where}")
+    # without a float64 run: it would excuse a claim of the exact value where the plain program rounds
+    against = [d for d in compare(told, plain, strict=known.strict) if not d.note]
+    if not against:
+        return {"claim": True}
+    first = against[0]
+    place = f" at {list(first.where)}" if first.where else ""
+    return {"claim": False, "against": f"{first.what} of {first.leaf}{place}: told {first.got}, is {first.want}"}
 
 
 def _compiled(request: Request, known: Known, module: Any) -> Outcome:
@@ -114,28 +153,72 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
             execution.use_private_caches(
                 Path(request.exchange, f"{request.target}-{request.mode.value}".replace(":", "-"))
             )
-        got = execution.observe(module, request, execution.compiler(known, request.parsed_target))
+        enter = _scope(request)
+        with enter():
+            got = execution.observe(module, request, execution.compiler(known, request.parsed_target))
         facts = execution.counters()
         if request.prime:
             return Outcome(did=Did.OK)
-        measures = request.mode is Mode.PROGRAM and request.parsed_target.backend == "inductor"
+        inductor = request.parsed_target.backend == "inductor"
+        measures = request.mode is Mode.PROGRAM and request.scope is None and inductor
         if measures and hasattr(module, "facts"):
-            facts |= module.facts(request.parsed_target.device)
+            facts |= module.facts(request.parsed_target.data_device)
+        if request.parsed_target.interpreted:
+            facts |= {"gpu": request.gpu}
     with Path(request.exchange, OBSERVATION).open("rb") as file:
         want, precise = pickle.load(file)
     error = _error(got)
     if got.raised is not None and (trouble := execution.raised_trouble(got.raised, request.memory)):
         return Outcome(did=trouble[0], reason=trouble[1], error=error)
+    if got.raised is not None and request.parsed_target.interpreted and (reason := limit_of(got.raised.message)):
+        return Outcome(did=Did.UNSUPPORTED, reason=reason, error=error)
+    if want.raised is not None and request.parsed_target.interpreted and (reason := cpu_only(want.raised.message)):
+        return Outcome(did=Did.UNSUPPORTED, reason=reason, error=error)
     differences = compare(got, want, precise, strict=known.strict)
     differences += _unexpected(known, facts, measures=measures)
-    return Outcome(
-        did=_did(got, want, differences), reason=_reason(differences), differences=differences, error=error, facts=facts
-    )
+    if request.parsed_target.interpreted:
+        differences += _broken_rules()
+    did = _did(got, want, differences)
+    if request.priced and got.raised is None and not did.bad:
+        facts["price"] = _price(request, known, enter)
+    return Outcome(did=did, reason=_reason(differences), differences=differences, error=error, facts=facts)
+
+
+def _scope(request: Request) -> Callable[[], AbstractContextManager[Any]]:
+    """Return what enters the workaround of `request`, or enters nothing."""
+    if request.scope is None:
+        return nullcontext
+    kind = importlib.import_module(request.scope)
+    record = registry.read(Path(request.repro))
+    return lambda: cast("AbstractContextManager[Any]", kind.scope(record))
+
+
+def _price(request: Request, known: Known, enter: Callable[[], AbstractContextManager[Any]]) -> dict[str, Any]:
+    """Measure the price; empty, with the reason, where the two sides cannot be run again and again."""
+    from compilefix.runner import execution, price
+
+    module = execution.load(Path(request.repro))
+    compile = execution.compiler(known, request.parsed_target)
+    own = request.mode is Mode.WORKAROUND
+    try:
+        return dict(
+            price.price(
+                module,
+                (replace(request, mode=Mode.PROGRAM), compile, lambda: execution.settings(known, workaround=False)),
+                (request, compile, (lambda: execution.settings(known, workaround=True)) if own else enter),
+            )
+        )
+    except Exception as error:  # any program may refuse to run twice; then there is no price, and that is said
+        return {"unpriced": f"{type(error).__name__}: {first_line(str(error))}"}
 
 
 def _error(observation: Any) -> tuple[str, str] | None:
     raised = observation.raised
     return (raised.type, raised.message[:MESSAGE]) if raised is not None else None
+
+
+def _line(observation: Any) -> str:
+    return f"{observation.raised.type}: {first_line(observation.raised.message)}"
 
 
 def _did(got: Any, want: Any, differences: tuple[Difference, ...]) -> Did:
@@ -172,6 +255,16 @@ def _unexpected(known: Known, facts: dict[str, Any], *, measures: bool) -> tuple
     return tuple(found)
 
 
+def _broken_rules() -> tuple[Difference, ...]:
+    """Return what kernels did to memory that no kernel may do, whether or not the values came out right."""
+    from compilefix.cuda_interpreted import memory
+
+    return tuple(
+        Difference(what=f.what, leaf=f"kernel {f.kernel}", got=str(f), want="none", note=f.note)
+        for f in memory.findings()
+    )
+
+
 def guarded(request: Request, reply: int) -> None:
     """Serve `request`; turn a failure of the harness itself into an `unresolved` reply with its traceback."""
     import traceback
@@ -189,5 +282,7 @@ if __name__ == "__main__":
 
     order = Request.from_bytes(sys.stdin.buffer.read())
     warm.single_thread() if order.mode is Mode.REFERENCE else warm.prepare()
+    if order.parsed_target.interpreted and order.gpu is not None:
+        warm.interpret(order.gpu)
     guarded(order, int(sys.argv[1]))
     os._exit(0)

@@ -26,20 +26,26 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
-def main(descriptor: int, scrubbed: tuple[str, ...]) -> None:
-    """Warm up, report, and serve until the other side of the socket goes away."""
+def main(descriptor: int, scrubbed: tuple[str, ...], gpu: str | None = None) -> None:
+    """Warm up (for `gpu` where one is named), report, and serve until the other side of the socket goes away."""
     channel = socket.socket(fileno=descriptor)
-    channel.sendall(json.dumps({"ready": describe(scrubbed)}).encode())
+    channel.sendall(json.dumps({"ready": describe(scrubbed, gpu)}).encode())
     Zygote(channel).serve()
 
 
-def describe(scrubbed: tuple[str, ...]) -> dict[str, Any]:
+def describe(scrubbed: tuple[str, ...], gpu: str | None = None) -> dict[str, Any]:
     """Warm this process up and return its environment as JSON."""
     from compilefix import environment
+    from compilefix.cuda_interpreted import requirement
+    from compilefix.outcome import INTERPRETED
     from compilefix.runner import execution, warm, worker  # noqa: F401  (loaded here, not in every child)
 
-    reason = warm.prepare() or warm.exercise()
-    missing = {"inductor:cpu": reason} if reason else {}
+    trouble = warm.prepare()
+    if gpu is not None:
+        found = {f"inductor:{INTERPRETED}": requirement.trouble() or warm.interpret(gpu)}
+    else:
+        found = {"inductor:cpu": trouble or warm.exercise(), f"inductor:{INTERPRETED}": requirement.trouble()}
+    missing = {target: reason for target, reason in found.items() if reason}
     return environment.detect(missing=missing, scrubbed=scrubbed).to_json()
 
 
@@ -161,5 +167,7 @@ def kill_group(pid: int) -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "--describe":
         print(json.dumps(describe(tuple(sys.argv[2:]))))
+    elif sys.argv[2:3] == ["--gpu"]:
+        main(int(sys.argv[1]), tuple(sys.argv[4:]), sys.argv[3])
     else:
         main(int(sys.argv[1]), tuple(sys.argv[2:]))

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.conftest import CACHE, DEADLY, FIXTURES, Cli, command, environ
+from tests.conftest import CACHE, CONTRACTS, DEADLY, FIXTURES, Cli, command, environ
 
 pytestmark = pytest.mark.slow
 ONE = ("check", "--repros", str(FIXTURES), "--timeout", "240")
@@ -59,6 +59,44 @@ def test_a_clear_record_exits_0_with_every_field_of_the_schema(cli: Cli) -> None
 def test_the_exit_code_says_what_was_found(cli: Cli, id: str, fail_on: str, code: int) -> None:
     """Reproducing as recorded is expected; contradictions are findings; unresolved is inconclusive."""
     done = cli(*ONE, id, "--fail-on", fail_on)
+    assert done.returncode == code, done.stderr
+    assert id in done.stdout
+
+
+def test_contracts_end_to_end(cli: Cli) -> None:
+    """Each verdict of a contract, what contradicts its record, and what a machine lacks; a finding exits 1."""
+    only = ("check", "--repros", str(CONTRACTS), "--ignore", "record:issue", "--format", "json", "--target", "eager")
+    ids = {p.stem.replace("_", "-") for p in CONTRACTS.glob("contract_*.py")}
+    done = cli(*only, *sorted(ids))
+    assert done.returncode == 1, done.stderr
+    rows = {r["id"].removeprefix("contract-"): r for r in report(done)["results"]}
+    assert {id: (r["verdict"], r["truth"], r["contradicts"]) for id, r in rows.items()} == {
+        "doubles": ("holds", "holds", False),
+        "new-truth": ("does not hold", "holds", True),
+        "sees-the-compiler": ("eager and compiled differ", "eager and compiled differ", False),
+        "raises": ("holds", "holds", False),
+        "needs-a-feature": ("unsupported", "holds", False),
+    }
+    assert rows["doubles"]["statement"] == "x + x is 2 * x."
+    facts = rows["new-truth"]["outcomes"]["reference:cpu"]["facts"]
+    assert (facts["claim"], facts["against"]) == (False, "values of result at [0]: told 1.0, is 2.0")
+    assert rows["raises"]["outcomes"]["eager:cpu"]["outcome"] == "ok"
+    assert rows["needs-a-feature"]["outcomes"]["eager:cpu"]["reason"] == "needs unobtainium"
+
+
+@pytest.mark.parametrize(
+    ("id", "fail_on", "code"),
+    [
+        ("contract-doubles", "contradiction", 0),
+        ("contract-new-truth", "contradiction", 1),
+        ("contract-new-truth", "never", 0),
+        ("contract-sees-the-compiler", "contradiction", 0),
+        ("contract-sees-the-compiler", "reproduces", 1),
+    ],
+)
+def test_the_exit_code_of_a_contract(cli: Cli, id: str, fail_on: str, code: int) -> None:
+    """Another truth than the recorded one is a finding; a recorded difference is one where defects are."""
+    done = cli("check", "--repros", str(CONTRACTS), id, "--fail-on", fail_on, "--target", "eager")
     assert done.returncode == code, done.stderr
     assert id in done.stdout
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from compilefix import measured
 from compilefix.check import CheckReport
+from compilefix.issue import Contract, Truth
+from compilefix.outcome import Did, Outcome, Target
 from compilefix.registry import discover, read
 from tests.conftest import Cli
 from tests.runner.test_journal import result
@@ -75,11 +78,36 @@ def test_a_measured_file_is_written_whole_and_read_back(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
+def test_a_contract_is_scaffolded(cli: Cli, tmp_path: Path) -> None:
+    """`new contract` writes a file that is read as a contract with that statement."""
+    done = cli("new", "contract", 'A "roll"  is \\ free.', "--into", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    record = read(tmp_path / "contract_a_roll_is_free.py")
+    assert (record.id, record.kind) == ("contract-a-roll-is-free", "contract")
+    assert isinstance(record.known, Contract)
+    assert record.known.statement == 'A "roll" is \\ free.'
+    assert {"inputs", "program", "claim"} <= set(record.functions)
+
+
+def test_what_a_claim_came_to_is_measured(tmp_path: Path) -> None:
+    """The reference's cell of a contract says whether the statement holds; those of issues do not."""
+    outcomes = {
+        Target("reference"): Outcome(did=Did.OK, facts={"claim": False}),
+        Target("eager"): Outcome(did=Did.OK),
+    }
+    told = replace(result("contract-a"), record="contract", outcomes=outcomes)
+    path = measured.write(CheckReport(environment=environment(), results=(told, result("gh1"))), tmp_path)
+    cells = measured.read(path)["outcomes"]
+    assert cells["contract-a"]["reference:cpu"] == {"program": "ok", "claim": "does not hold"}
+    assert cells["gh1"] == {"eager:cpu": {"program": "ok"}}
+    assert measured.cells("contract-a", tmp_path) == {
+        path.stem: {"reference:cpu": "ok, does not hold", "eager:cpu": "ok"}
+    }
+
+
 def test_shipped_measurements_agree_with_the_records() -> None:
     """No measured cell contradicts its record, and every measured id exists."""
     from packaging.version import Version
-
-    from compilefix.outcome import Did, Outcome, Target
 
     registry = discover()
     files = sorted(measured.folder().glob("*.json"))
@@ -93,3 +121,10 @@ def test_shipped_measurements_agree_with_the_records() -> None:
             expected = known.expectation(version).value
             assert not (expected == "affected" and not bad), f"{path.name}: {id} is clear, the record says affected"
             assert not (expected == "unaffected" and bad), f"{path.name}: {id} is bad, the record says unaffected"
+            if isinstance(known, Contract):
+                claims = {Truth(cell["claim"]) for cell in row.values() if "claim" in cell}
+                ran = row["reference:cpu"]["program"] == "ok"
+                assert bool(claims) == ran, f"{path.name}: {id} has no claim"
+                truth = known.expected(version)
+                same = truth in (None, Truth.DIFFER) or claims <= {truth}
+                assert same, f"{path.name}: {id} is {claims}, the record says {truth}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from compilefix.check import CheckReport
 from compilefix.environment import Environment
-from compilefix.issue import STAGES, Expectation, Symptom
+from compilefix.issue import STAGES, Expectation, Symptom, Truth
 from compilefix.outcome import Did, Difference, Outcome, Result, Target, Verdict
 
 HOSTILE = (
@@ -70,6 +71,18 @@ def result(id: str, verdict: Verdict, outcomes: dict[Target, Outcome], **changes
     return Result(id=id, verdict=verdict, outcomes=outcomes, **fields | changes)  # type: ignore[arg-type]
 
 
+def contract(slug: str, verdict: Verdict, truth: Truth | None, outcomes: dict[Target, Outcome]) -> Result:
+    """Return one row of a contract, whose record says `truth`."""
+    statement = f"The {slug.replace('-', ' ')}."
+    return result(f"contract-{slug}", verdict, outcomes, record="contract", statement=statement, truth=truth)
+
+
+def claimed(outcomes: dict[Target, Outcome], *, against: str | None = None) -> dict[Target, Outcome]:
+    """Return `outcomes` with what the reference says of the claim."""
+    facts = {"claim": against is None} | ({"against": against} if against is not None else {})
+    return outcomes | {Target("reference"): replace(OK, facts=facts)}
+
+
 def check_report(*results: Result, **changes: object) -> CheckReport:
     """Return a report of `results` in the CPU environment."""
     fields: dict[str, object] = {"environment": environment(), "seconds": 12.5}
@@ -104,9 +117,25 @@ def _mixed() -> CheckReport:
             symptom=Symptom.CRASH,
             workarounds={Target(STAGES[2]): OK, inductor: WRONG},
         ),
-        result("contract-clone-owns-memory", Verdict.REPRODUCES, ladder(OK, OK, OK, WRONG), record="contract"),
+        contract("clone-owns-memory", Verdict.DIFFER, Truth.DIFFER, ladder(OK, OK, OK, WRONG)),
         broken=("repros/gh10_bad.py:3: not valid Python: invalid syntax",),
         warnings=("cache folder not usable (read-only); compiled cold in /tmp/x",),
+    )
+
+
+def _contracts() -> CheckReport:
+    fine, wrong = ladder(OK, OK, OK, OK), ladder(OK, OK, OK, WRONG)
+    told = "values of result at [1]: told 1.0, is 2.0"
+    return check_report(
+        contract("a-holds", Verdict.HOLDS, Truth.HOLDS, claimed(fine)),
+        contract("b-does-not", Verdict.DOES_NOT_HOLD, Truth.DOES_NOT_HOLD, claimed(fine, against=told)),
+        contract("c-differs", Verdict.DIFFER, Truth.DIFFER, claimed(wrong)),
+        contract("d-new-truth", Verdict.DOES_NOT_HOLD, Truth.HOLDS, claimed(fine, against=told)),
+        contract("e-same-now", Verdict.HOLDS, Truth.DIFFER, claimed(fine)),
+        contract("f-differs-now", Verdict.DIFFER, Truth.HOLDS, claimed(wrong)),
+        replace(contract("g-other", Verdict.DIFFER, Truth.DIFFER, claimed(wrong)), symptom=Symptom.CRASH),
+        contract("h-unknown", Verdict.DIFFER, None, claimed(wrong)),
+        contract("i-unsupported", Verdict.UNSUPPORTED, Truth.HOLDS, dict.fromkeys(fine, NO_CUDA)),
     )
 
 
@@ -163,6 +192,7 @@ REPORTS = {
     "interrupted": _interrupted(),
     "hostile": _hostile(),
     "two devices": _two_devices(),
+    "contracts": _contracts(),
     "one target": check_report(
         result("gh1", Verdict.REPRODUCES, {Target("reference"): OK, Target("inductor"): WRONG}),
         result("gh2", Verdict.CLEAR, {Target("reference"): OK, Target("eager"): OK}),

@@ -21,7 +21,9 @@ def refuse(constant: str) -> None:
     pytest.fail(f"{constant} is no JSON")
 
 
-@pytest.mark.parametrize("name", ["none", "clear", "mixed", "unsupported", "interrupted", "two devices", "one target"])
+@pytest.mark.parametrize(
+    "name", ["none", "clear", "mixed", "unsupported", "interrupted", "two devices", "contracts", "one target"]
+)
 def test_a_report_comes_back_as_it_was(name: str, reports: dict[str, CheckReport]) -> None:
     """`from_json` of the text is the report."""
     assert CheckReport.from_json(json.loads(render("json", reports[name]))) == reports[name]

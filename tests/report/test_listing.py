@@ -76,9 +76,15 @@ Why: the clone is dropped.
 What to do: clone outside.
 """
 
-from compilefix.issue import Contract
+from compilefix.issue import Affected, Contract, Truth
 
-CONTRACT = Contract(stage="inductor", holds=False, statement="x.clone() owns its memory.")
+CONTRACT = Contract(
+    statement="x.clone() owns its memory.",
+    truth=Truth.HOLDS,
+    since="2.1",
+    differs=(Affected(first_seen="2.8"),),
+    stage="aot_eager",
+)
 
 
 def make(device):
@@ -91,6 +97,31 @@ def make_workaround(device):
 
 def drive(f):
     f()
+
+
+def claim():
+    """What would be."""
+    return 2
+'''
+
+PLAIN = '''"""
+The sum is told to be zero; it is not.
+
+Why: it is one.
+What to do: nothing.
+"""
+
+from compilefix.issue import Contract, Truth
+
+CONTRACT = Contract(statement="The sum is 0.", truth=Truth.DOES_NOT_HOLD)
+
+
+def program():
+    return 1
+
+
+def claim():
+    return 0
 '''
 
 MEASURED = {"torch-2.13.0+cpu-py311-linux-x86_64": {"eager:cpu": "ok", "aot_eager:cpu": "ok", "inductor:cpu": "hang"}}
@@ -106,21 +137,32 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Record, ..
     return tuple(read(Path(name)) for name in names)
 
 
+@pytest.fixture
+def plain(tmp_path: Path) -> Record:
+    """Return a contract to which compiled code keeps as plain code does."""
+    path = tmp_path / "contract_sum.py"
+    path.write_text(PLAIN, encoding="utf-8")
+    return read(path)
+
+
 def headings(text: str) -> list[str]:
     """Return the headings of an explanation on a terminal."""
     return [line for line in text.splitlines()[1:] if line and not line.startswith(" ")]
 
 
 def test_the_list_in_full(records: tuple[Record, ...]) -> None:
-    """One row a record with its title; counts and the next step below."""
+    """One row a record with its title, or with its statement where it is a contract; counts and the next step below."""
     assert listing.list_table(records[1:], width=100) == (
-        "id                                symptom       stage     devices  affected\n"
+        "id        symptom       stage     devices  affected         title\n"
         + "─" * 100
         + "\n"
-        + "gh145189                          wrong-result  inductor  cpu      none (disputed)\n"
-        "  Told as wrong on CUDA; a test counted kernels\n"
-        "contract-clone-owns-its-memory-x  wrong-result  inductor  cpu      does not hold\n"
-        "  A clone is told to own its memory; it may not\n"
+        + "gh145189  wrong-result  inductor  cpu      none (disputed)  Told as wrong on CUDA; a test counted\n"
+        "                                                            kernels\n"
+        "\n"
+        "id                                plain            compiled\n" + "─" * 100 + "\n"
+        "contract-clone-owns-its-memory-x  holds since 2.1  differs\n"
+        "  x.clone() owns its memory.\n"
+        "  compiled code differs: seen from 2.8 (earlier: unknown), still open\n"
         "\n"
         "1 issue, 1 contract\n"
         "What one is about and what to do: compilefix explain gh145189\n"
@@ -133,7 +175,8 @@ def test_the_list_keeps_the_width_and_every_word(width: int, records: tuple[Reco
     text = listing.list_table(records, width=width)
     assert [line for line in text.splitlines() if cell_len(line) > width] == []
     words = " ".join(text.split())
-    for expected in ("still open", "fixed in 2.6", *(r.title.split()[-1] for r in records), *(r.id for r in records)):
+    ends = [r.title.split()[-1] for r in records if r.kind == "issue"]
+    for expected in ("still open", "fixed in 2.6", "owns its memory.", *ends, *(r.id for r in records)):
         assert expected in words
 
 
@@ -148,12 +191,23 @@ def test_the_list_as_json(records: tuple[Record, ...]) -> None:
     assert raw["schema"] == 1
     first, disputed, contract = raw["records"]
     assert (first["id"], first["record"], first["symptom"]) == ("gh999999", "issue", "wrong-result")
-    bounds = {"introduced": "2.1", "first_seen": None, "last_seen": None, "fixed": "2.6", "last_affected": None}
+    bounds = {
+        "introduced": "2.1",
+        "first_seen": None,
+        "last_seen": None,
+        "fixed": "2.6",
+        "last_affected": None,
+        "where": [],
+    }
     assert first["affected"][0] == bounds
     assert first["workaround_config"]["torch._inductor.config.cpp.simdlen"] == 1
     assert (first["workaround"], disputed["workaround"], contract["workaround"]) == (True, False, True)
     assert disputed["disputed"] == "The values | are right."
-    assert (contract["holds"], contract["affected_text"]) == (False, "does not hold")
+    assert (contract["truth"], contract["since"]) == ("holds", "2.1")
+    assert contract["truth_text"] == "holds since 2.1"
+    assert contract["affected_text"] == "seen from 2.8 (earlier: unknown), still open"
+    assert contract["differs"][0]["first_seen"] == "2.8"
+    assert "truth_text" not in first
 
 
 def test_an_explanation_in_full(records: tuple[Record, ...]) -> None:
@@ -231,12 +285,29 @@ def test_what_was_not_measured_is_called_so(records: tuple[Record, ...]) -> None
 def test_a_contract_tells_its_statement_and_the_truth(records: tuple[Record, ...]) -> None:
     """Statement first; the calls that drive it and the other way to write it are there."""
     text = listing.explain_text(records[2], measured={})
-    assert headings(text)[0] == "Told, and it does not hold"
+    assert headings(text)[0] == "Told, and it holds since 2.1; compiled code differs"
+    assert "  plain code: it holds since 2.1; before 2.1 it does not hold\n" in text
+    assert "  compiled code differs: seen from 2.8 (earlier: unknown), still open\n" in text
+    assert "  first bad stage: aot_eager\n" in text
+    assert '  def claim():\n        """What would be."""\n' in text.partition("if the statement were true")[2]
     program, _, instead = text.partition("Write instead")
+    program, _, _ = program.partition("What it would do")
+    assert "claim" not in program
     assert "def drive(f):" in program
     assert "def make(device):" in program
     assert "def make_workaround(device):" in instead
     assert "def make_workaround" not in program
+
+
+def test_a_contract_to_which_compiled_code_keeps_has_no_symptom(plain: Record) -> None:
+    """There is no stage, culprit or remedy to tell of where compiled code does as plain code does."""
+    text = listing.explain_text(plain, measured={})
+    assert headings(text)[0] == "Told, and it does not hold"
+    assert "  compiled code: does the same\n" in text
+    assert not re.search("symptom|stage|culprit|No rewrite", text)
+    row = "contract-sum  does not hold  the same  The sum is 0."
+    assert re.sub(" +", " ", listing.list_table([plain], width=120).splitlines()[2]) == re.sub(" +", " ", row)
+    assert listing.list_table([plain], width=120).splitlines()[0].endswith("statement")
 
 
 def test_colour_changes_no_character(records: tuple[Record, ...]) -> None:

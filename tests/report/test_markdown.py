@@ -85,9 +85,32 @@ def test_the_section_of_a_defect(reports: dict[str, CheckReport]) -> None:
 
 
 def test_records_that_are_not_clear_have_a_section(report: CheckReport) -> None:
-    """One each; the clear ones stay in the matrix."""
+    """One each; clear ones and contracts that hold as recorded stay in the matrix."""
     headings = re.findall(r"^### ([\w-]+): ", render("markdown", report), re.MULTILINE)
-    assert headings == [r.id for r in report.results if r.verdict.value != "clear"]
+    assert headings == [r.id for r in report.results if r.contradicts or r.verdict.value not in ("clear", "holds")]
+
+
+def test_the_section_of_a_contract(reports: dict[str, CheckReport]) -> None:
+    """Statement, verdict and record; what speaks against it; what contradicts the record is said."""
+    text = render("markdown", reports["contracts"])
+    assert section(text, "contract-b-does-not") == (
+        "Title of contract-b-does-not\n"
+        "\n"
+        "- told: “The b does not.”\n"
+        "- verdict: **does not hold** (the record says of this torch: does not hold)\n"
+        "- values of result at \\[1]: told 1.0, is 2.0\n"
+        "- to run it again: `compilefix check contract-b-does-not`\n"
+    )
+    assert "(the record says of this torch: eager and compiled differ, as wrong-result)" in section(
+        text, "contract-c-differs"
+    )
+    assert "- the record says “holds”, but values of result at \\[1]: told" in section(text, "contract-d-new-truth")
+    assert "but the plain program does what it says, and so does compiled code up to inductor:cpu" in section(
+        text, "contract-e-same-now"
+    )
+    assert "- recorded as crash, seen wrong-result: inductor:cpu mismatch" in section(text, "contract-g-other")
+    assert "(the record says of this torch: unknown)" in section(text, "contract-h-unknown")
+    assert "| contract-a-holds | “The a holds.” | cpu |" in text
 
 
 def test_errors_and_what_was_printed_are_quoted(reports: dict[str, CheckReport]) -> None:

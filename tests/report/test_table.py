@@ -41,7 +41,8 @@ def rows(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "width"), [("mixed", 60), ("mixed", 100), ("mixed", 200), ("two devices", 120), ("interrupted", 80)]
+    ("name", "width"),
+    [("mixed", 60), ("mixed", 100), ("mixed", 200), ("two devices", 120), ("interrupted", 80), ("contracts", 100)],
 )
 def test_the_table_in_full(name: str, width: int, reports: dict[str, CheckReport]) -> None:
     """The whole text is the reviewed one."""
@@ -84,7 +85,7 @@ def test_colours_only_on_request(reports: dict[str, CheckReport], monkeypatch: p
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_first_bad_stage_of_each_ladder_is_marked(width: int, reports: dict[str, CheckReport]) -> None:
     """The mark stands before the cell of the first stage that goes wrong, and nowhere else."""
-    for name in ("mixed", "two devices", "clear", "one target"):
+    for name in ("mixed", "two devices", "contracts", "clear", "one target"):
         report = reports[name]
         bad = [found for result in report.results for found in interface.ladders(result) if found.first_bad]
         assert rows(render("table", report, width=width)).count("▸") == len(bad)
@@ -201,3 +202,20 @@ def test_any_text_keeps_the_width(text: str, width: int, worded: Callable[[str],
     rendered = render("table", worded(text), width=width)
     assert too_long(rendered, width) == []
     assert "gh1" in rendered
+
+
+def test_the_interpreted_ladder_is_headed_by_the_reference_of_the_cpu(row: Callable[..., CheckReport]) -> None:
+    """It is a row of its own, and a reference that heads it stands nowhere alone."""
+    report = row(Verdict.REPRODUCES, {"reference:cpu": "ok", "inductor:cuda-interpreted": "mismatch"})
+    (found,) = interface.ladders(report.results[0])
+    assert (found.label, list(found.outcomes), found.first_bad) == (
+        "cuda-interpreted",
+        ["reference", "inductor"],
+        "inductor",
+    )
+    assert str(found.target("reference")) == "reference:cpu"
+    both = row(
+        Verdict.REPRODUCES, {"reference:cpu": "ok", "inductor:cpu": "ok", "inductor:cuda-interpreted": "mismatch"}
+    )
+    assert [found.label for found in interface.ladders(both.results[0])] == ["cpu", "cuda-interpreted"]
+    assert "cuda-interpreted" in rows(render("table", both, width=120))

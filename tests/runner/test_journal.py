@@ -57,7 +57,8 @@ def test_the_key_depends_on_all_that_decides_a_result() -> None:
         key(other, here, targets, 0),
         key(healthy, environment(torch_git="1" * 40), targets, 0),
         key(healthy, environment(isa="avx512"), targets, 0),
+        key(healthy, environment(numpy="2.4.6"), targets, 0),
         key(healthy, here, (Target("inductor"),), 0),
         key(healthy, here, targets, 1),
     }
-    assert len(keys) == 6
+    assert len(keys) == 7

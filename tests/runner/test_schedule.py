@@ -14,7 +14,9 @@ import pytest
 
 from compilefix import registry
 from compilefix.environment import Environment
+from compilefix.issue import STAGES
 from compilefix.outcome import Did, Outcome, Target, Verdict
+from compilefix.runner.layered import UnavailableError
 from compilefix.runner.process import Child, Ended, execute
 from compilefix.runner.protocol import Mode, Request, decode_reply, encode_reply
 from compilefix.runner.schedule import Check, Options, targets_for
@@ -226,12 +228,13 @@ def test_a_missing_compiler_makes_only_its_target_unsupported() -> None:
 def test_cuda_is_serial_and_only_listed_where_it_is() -> None:
     """CUDA targets appear on a machine that has CUDA, and run one at a time."""
     record = registry.discover().get("gh198094")
-    assert {t.device for t in targets_for(record, environment(), Options())} == {"cpu"}
-    assert {t.device for t in targets_for(record, environment(devices=("cpu", "cuda")), Options())} == {"cpu", "cuda"}
+    assert {t.device for t in targets_for(record, environment(), Options())} == {"cpu", "cuda-interpreted"}
+    devices = {t.device for t in targets_for(record, environment(devices=("cpu", "cuda")), Options())}
+    assert devices == {"cpu", "cuda", "cuda-interpreted"}
     alive = {"cuda": 0, "most": 0}
 
     def behave(request: Request, reply: int) -> int:
-        cuda = "cuda" in request.target
+        cuda = request.parsed_target.device == "cuda"
         alive["cuda"] += cuda
         alive["most"] = max(alive["most"], alive["cuda"])
         time.sleep(0.02)
@@ -242,7 +245,71 @@ def test_cuda_is_serial_and_only_listed_where_it_is() -> None:
     launcher = Pretended(behave, devices=("cpu", "cuda"))
     list(Check([record], launcher, Options(jobs=4), lambda *_: None).results())
     assert alive["most"] == 1
-    assert sum("cuda" in r.target for r in launcher.requests) == 5
+    assert sum(r.parsed_target.device == "cuda" for r in launcher.requests) == 5
+
+
+TARGET = Target("inductor", "cuda-interpreted")
+
+
+def test_the_interpreted_target_shares_the_reference_of_the_cpu() -> None:
+    """One plain run on the CPU serves both ladders; the tensors of both lie on the CPU."""
+    launcher = Pretended(replying(Outcome(did=Did.OK)))
+    (result,) = list(check(launcher, ("local-says-what-is-set",)).results())
+    assert [r.target for r in launcher.requests if r.mode is Mode.REFERENCE] == ["reference:cpu"]
+    assert result.outcomes[TARGET].did is Did.OK
+    assert len({r.exchange for r in launcher.requests}) == 1
+
+
+def test_a_record_about_cuda_alone_is_interpreted_where_no_gpu_is() -> None:
+    """And nothing else of it is listed as missing."""
+    record = registry.discover([FIXTURES]).get("local-index-out-of-range")
+    assert targets_for(record, environment(), Options()) == (Target("reference"), TARGET)
+    dynamic = targets_for(record, environment(), Options(dynamic=True))
+    assert dynamic == (Target("reference"), TARGET, Target("inductor", "cuda-interpreted", True))
+
+
+def test_any_record_may_be_interpreted_when_asked() -> None:
+    """Also one that is recorded for the CPU only."""
+    record = registry.discover([FIXTURES]).get("local-healthy")
+    assert targets_for(record, environment(), Options()) == (Target("reference"), *map(Target, STAGES))
+    assert targets_for(record, environment(), Options(targets=(TARGET,))) == (Target("reference"), TARGET)
+
+
+def test_what_the_interpreting_parent_lacks_makes_its_target_unsupported() -> None:
+    """Whether the environment knows it at once or the parent finds out."""
+
+    def behave(request: Request, reply: int) -> int:
+        os.write(reply, encode_reply(Outcome(did=Did.OK)))
+        return 0
+
+    class Without(Pretended):
+        def start(self, request: Request, stdout: int, stderr: int, reply: int) -> Child:
+            if request.parsed_target.interpreted:
+                raise UnavailableError("compiling for h100 does not work here")
+            return super().start(request, stdout, stderr, reply)
+
+    for launcher in (
+        Without(behave),
+        Pretended(behave, missing={str(TARGET): "compiling for h100 does not work here"}),
+    ):
+        (result,) = list(check(launcher, ("local-says-what-is-set",)).results())
+        assert result.outcomes[TARGET].did is Did.UNSUPPORTED
+        assert result.outcomes[TARGET].reason == "compiling for h100 does not work here"
+        assert result.outcomes[Target("inductor")].did is Did.OK
+
+
+def test_a_program_that_outlasts_the_limit_is_too_large_and_no_hang() -> None:
+    """An interpreter is slow: its time says nothing of a GPU's."""
+
+    def behave(request: Request, reply: int) -> int:
+        if request.parsed_target.interpreted:
+            return -1
+        os.write(reply, encode_reply(Outcome(did=Did.OK)))
+        return 0
+
+    (result,) = list(check(Pretended(behave), ("local-index-out-of-range",), timeout=0.3).results())
+    assert result.outcomes[TARGET].did is Did.UNSUPPORTED
+    assert result.outcomes[TARGET].reason == "too large for the interpreter: no end within 0.3 s"
 
 
 def test_requests_and_replies_survive_the_pipe() -> None:

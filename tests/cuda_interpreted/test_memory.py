@@ -1,0 +1,180 @@
+"""What kernels do to memory: bounds, races, poison. Planted faults are found and named."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+triton = pytest.importorskip("triton")
+import triton.language as tl
+
+from compilefix.cuda_interpreted.buffers import laid_out, poisoned
+from tests.cuda_interpreted.interpreting import interpreted
+
+
+@triton.jit
+def shift_kernel(x, out, n, shift, BLOCK: tl.constexpr):
+    """out[i] = x[i + shift] for i < n."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i + shift, i < n), i < n)
+
+
+@triton.jit
+def unmasked_kernel(x, out, BLOCK: tl.constexpr):
+    """out[i] = x[i] for a whole block, whatever the length."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i))
+
+
+@triton.jit
+def count_kernel(x, out, BLOCK: tl.constexpr, ATOMIC: tl.constexpr):
+    """out[0] += sum of x, block by block."""
+    total = tl.sum(tl.load(x + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)), 0)
+    if ATOMIC:
+        tl.atomic_add(out, total, sem="relaxed")
+    else:
+        tl.store(out, tl.load(out) + total)
+
+
+@triton.jit
+def same_kernel(out, BLOCK: tl.constexpr):
+    """Every program writes the same value to the same place."""
+    tl.store(out + tl.arange(0, BLOCK), tl.full([BLOCK], 7, tl.int64))
+
+
+@triton.jit
+def own_kernel(out, BLOCK: tl.constexpr):
+    """Every program writes its own number to the same place."""
+    tl.store(out + tl.arange(0, BLOCK), tl.full([BLOCK], 1, tl.int64) * tl.program_id(0))
+
+
+def _found() -> list[tuple[str, bool, str]]:
+    from compilefix.cuda_interpreted import memory
+
+    found = [(f.what, f.note, str(f)) for f in memory.findings()]
+    memory.reset()
+    return found
+
+
+@pytest.mark.slow
+@interpreted
+def test_a_wrong_mask_is_an_access_out_of_bounds_with_kernel_line_and_element() -> None:
+    """A whole block over ten elements: six lanes too many; what lies behind is neither read nor written."""
+    around = torch.full((40,), 5.0)
+    x = torch.arange(10.0)
+    unmasked_kernel[(1,)](x, torch.empty(16), BLOCK=16)
+    ((what, note, text),) = _found()
+    assert (what, note) == ("out-of-bounds", False)
+    assert text == (
+        "reads element 10 of x, which has 10 (6 such lanes in one block) in unmasked_kernel, at "
+        "tl.store(out + i, tl.load(x + i))"
+    )
+    unmasked_kernel[(1,)](torch.ones(16), x, BLOCK=16)
+    ((_, _, text),) = _found()
+    assert text.startswith("writes element 10 of out, which has 10 (6 such lanes in one block)")
+    assert x.tolist() == [1.0] * 10
+    assert torch.equal(around, torch.full((40,), 5.0))
+
+
+@pytest.mark.slow
+@interpreted
+def test_a_negative_index_is_caught_before_it_writes() -> None:
+    """Element -3 of x."""
+    out = torch.zeros(8)
+    shift_kernel[(1,)](torch.arange(8.0), out, 8, -3, BLOCK=8)
+    ((what, _, text),) = _found()
+    assert what == "out-of-bounds"
+    assert "reads element -3 of x, which has 8 (3 such lanes" in text
+    assert out.tolist() == [0, 0, 0, 0, 1, 2, 3, 4]
+
+
+@pytest.mark.slow
+@interpreted
+def test_views_may_touch_their_whole_storage() -> None:
+    """Inductor addresses through views; the storage is the bound."""
+    base = torch.arange(20.0)
+    out = torch.empty(8)
+    shift_kernel[(1,)](base[4:12], out, 8, 3, BLOCK=8)
+    assert _found() == []
+    assert out.tolist() == [7, 8, 9, 10, 11, 12, 13, 14]
+
+
+@pytest.mark.slow
+@interpreted
+def test_writing_in_place_what_another_program_reads_is_a_race() -> None:
+    """x[i] = x[i + 4] in blocks of four: each reads what the next writes. Out of place it is none."""
+    x = torch.arange(16.0)
+    shift_kernel[(3,)](x, x, 12, 4, BLOCK=4)
+    ((what, note, text),) = _found()
+    assert (what, note) == ("race", False)
+    assert text.startswith("program 0 reads byte 16 of x = out, which program 1 writes, in no order in shift_kernel")
+    shift_kernel[(3,)](x, torch.empty(16), 12, 4, BLOCK=4)
+    shift_kernel[(3,)](x, x, 12, 0, BLOCK=4)
+    assert _found() == []
+
+
+@pytest.mark.slow
+@interpreted
+def test_a_dropped_atomic_is_a_race_and_an_atomic_is_none() -> None:
+    """The sum comes out right in a row of programs; on a GPU it would not."""
+    x = torch.ones(32, dtype=torch.int64)
+    for atomic in (True, False):
+        out = torch.zeros(1, dtype=torch.int64)
+        count_kernel[(4,)](x, out, BLOCK=8, ATOMIC=atomic)
+        assert out.item() == 32
+        assert {(what, note) for what, note, _ in _found()} == (set() if atomic else {("race", False), ("race", True)})
+
+
+@pytest.mark.slow
+@interpreted
+def test_two_writes_count_only_where_they_differ_and_only_as_a_note() -> None:
+    """An index that occurs twice makes such writes in a healthy program."""
+    out = torch.empty(4, dtype=torch.int64)
+    same_kernel[(3,)](out, BLOCK=4)
+    assert _found() == []
+    own_kernel[(3,)](out, BLOCK=4)
+    ((what, note, text),) = _found()
+    assert (what, note) == ("race", True)
+    assert text.startswith("program 1 writes byte 0 of out, which program 0 writes")
+
+
+@pytest.mark.slow
+@interpreted
+def test_a_tensor_without_memory_is_an_illegal_access() -> None:
+    """Not a segmentation fault."""
+    from compilefix.cuda_interpreted.problems import IllegalAccessError
+
+    with pytest.raises(IllegalAccessError, match="argument x of shift_kernel has no memory"):
+        shift_kernel[(1,)](torch._efficientzerotensor(4), torch.empty(4), 4, 0, BLOCK=4)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.complex64, torch.int32, torch.bool])
+def test_poison_is_everywhere_in_the_storage(dtype: torch.dtype) -> None:
+    """Padding between rows included."""
+    out = poisoned((3, 2), (4, 1), dtype)
+    assert (out.shape, out.stride(), out.dtype) == ((3, 2), (4, 1), dtype)
+    whole = out.as_strided((10,), (1,))
+    if dtype.is_floating_point or dtype.is_complex:
+        assert whole.isnan().all()
+    else:
+        assert whole.tolist() == [True if dtype is torch.bool else -1515870811] * 10
+
+
+def test_empty_buffers_need_no_poison() -> None:
+    """No element, no fill."""
+    assert poisoned((0, 3), (3, 1), torch.float32).shape == (0, 3)
+
+
+def test_laid_out_changes_strides_and_never_sizes() -> None:
+    """A result in the right layout is the same object; sizes of one count for nothing."""
+    x = torch.arange(6.0).reshape(2, 3)
+    assert laid_out(x, (2, 3), (3, 1)) is x
+    assert laid_out(x[:, None], (2, 1, 3), (3, 99, 1)).stride() == (3, 3, 1)
+    turned = laid_out(x, (2, 3), (1, 2))
+    assert turned.stride() == (1, 2)
+    assert torch.equal(turned, x)
+    assert math.isnan(laid_out(float("nan"), (1,), (1,)))
+    with pytest.raises(AssertionError, match=r"\(2, 3\), expected \(3, 2\)"):
+        laid_out(x, (3, 2), (2, 1))
