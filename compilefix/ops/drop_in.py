@@ -84,6 +84,7 @@ def build(drop_in: DropIn, strategy: str) -> Op:
             return rewritten(*args, **(numpy_names(kwargs) if builtin else kwargs))
         return upstream(*args, **kwargs)
 
+    op.__name__ = op.__qualname__ = drop_in.name
     op.strategy = strategy  # type: ignore[attr-defined]
     op.strategies = tuple(drop_in.strategies)  # type: ignore[attr-defined]
     return op

@@ -30,7 +30,7 @@ def tensors(draw: st.DrawFn, least: int = 0) -> torch.Tensor:
 def filled(shape: Any, dtype: torch.dtype, layout: str = "contiguous", start: int = 1) -> torch.Tensor:
     """Return distinct numbers, as far as the dtype has them."""
     shape = list(shape)
-    if layout == "transposed":
+    if layout == "transposed" and shape:
         return filled(shape[::-1], dtype, start=start).permute(*range(len(shape))[::-1])
     if layout == "expanded" and shape:
         return filled([1, *shape[1:]], dtype, start=start).expand(shape)
