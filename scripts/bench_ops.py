@@ -49,8 +49,6 @@ def arguments(name: str, nbytes: int) -> tuple[Any, ...]:
     return known[name]
 
 
-
-
 @contextlib.contextmanager
 def reinplacing_off() -> Iterator[None]:
     import torch._inductor.config as config

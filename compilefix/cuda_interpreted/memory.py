@@ -167,7 +167,7 @@ def where(file: str) -> str:
     return linecache.getline(file, line).strip() or f"line {line}"
 
 
-def load(self: Any, pointers: Any, mask: Any, other: Any, *_: object) -> Any:
+def load(self: Any, pointers: Any, mask: Any, other: Any, *_: object, **__: object) -> Any:
     """Load the lanes of `mask` that lie inside; the others get `other`, or zero."""
     ty = pointers.get_element_ty()
     numpy_type = _get_np_dtype(ty)
@@ -177,7 +177,7 @@ def load(self: Any, pointers: Any, mask: Any, other: Any, *_: object) -> Any:
     return TensorHandle(raw.load(pointers.data, lanes, default, numpy_type), ty)
 
 
-def store(self: Any, pointers: Any, value: Any, mask: Any, *_: object) -> Any:
+def store(self: Any, pointers: Any, value: Any, mask: Any, *_: object, **__: object) -> Any:
     """Store the lanes of `mask` that lie inside."""
     numpy_type = _get_np_dtype(pointers.get_element_ty())
     lanes = allowed(pointers.data, _lanes(mask), numpy_type.itemsize, "writes")

@@ -191,7 +191,14 @@ def test_the_list_as_json(records: tuple[Record, ...]) -> None:
     assert raw["schema"] == 1
     first, disputed, contract = raw["records"]
     assert (first["id"], first["record"], first["symptom"]) == ("gh999999", "issue", "wrong-result")
-    bounds = {"introduced": "2.1", "first_seen": None, "last_seen": None, "fixed": "2.6", "last_affected": None, "where": []}
+    bounds = {
+        "introduced": "2.1",
+        "first_seen": None,
+        "last_seen": None,
+        "fixed": "2.6",
+        "last_affected": None,
+        "where": [],
+    }
     assert first["affected"][0] == bounds
     assert first["workaround_config"]["torch._inductor.config.cpp.simdlen"] == 1
     assert (first["workaround"], disputed["workaround"], contract["workaround"]) == (True, False, True)
