@@ -163,8 +163,26 @@ def extern(self: Any, library: str, path: str, symbol: str, arguments: list[Any]
     return TensorHandle(out, scalar)
 
 
-def inline_assembly(self: Any, text: str, *_: object) -> Any:
-    """Refuse: PTX is below what is interpreted here."""
+ASSEMBLY: dict[str, Callable[..., Array]] = {
+    "rcp.approx.ftz.f32 $0, $1;": lambda x: 1 / x,
+    "fma.rn.f32 $0, $1, $2, $3;": libdevice.FUNCTIONS["fma"],
+}
+"""Instructions that Inductor writes itself, exact where the GPU's are approximate."""
+
+
+@dataclasses.dataclass
+class _Results:
+    handle: Any
+
+    def get_result(self, index: int) -> Any:
+        return self.handle
+
+
+def inline_assembly(self: Any, text: str, constraints: str, arguments: list[Any], *_: object) -> Any:
+    """Return what one of `ASSEMBLY` does; refuse all other PTX, which is below what is interpreted here."""
+    if text.strip() in ASSEMBLY:
+        out = ASSEMBLY[text.strip()](*(a.data for a in arguments))
+        return _Results(TensorHandle(out, arguments[0].dtype.scalar))
     raise InterpreterLimitError(f"inline assembly {text.strip().splitlines()[0] if text.strip() else ''!r}")
 
 
@@ -192,6 +210,7 @@ def install() -> None:
     builder.create_fp_to_fp = fp_to_fp
     builder.create_idiv = integer_division
     builder.get_all_ones_value = all_ones
+    builder.get_bf16 = lambda self, x: cast(self, self.get_fp32(x), tl.bfloat16)
     builder.get_int1_ty = lambda self: tl.int1  # missing before Triton 3.3
     for name in ("create_srem", "create_urem"):
         setattr(builder, name, lambda self, a, b: self.binary_op(a, b, integer_remainder))

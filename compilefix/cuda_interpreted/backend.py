@@ -33,6 +33,9 @@ SKIPPED = {
 }
 """Settings that are not followed: nothing is timed here, and no CUDA graph is recorded."""
 
+WRAPPERS: list[str] = []
+"""Text of every wrapper of this process, moved back to the CPU."""
+
 _NO_DEVICE = ("Torch not compiled with CUDA", "NVIDIA driver", "CUDA driver", "not linked with support for cuda")
 
 
@@ -93,9 +96,11 @@ def _codegen(codegen: Any) -> Any:
     def generate(self: Any) -> Any:
         result = codegen(self)
         wrapper, *rest = result
+        moved = moved_back(wrapper if isinstance(wrapper, str) else wrapper.value)
+        WRAPPERS.append(moved)
         if isinstance(wrapper, str):
-            return (moved_back(wrapper), *rest)
-        wrapper.value = moved_back(wrapper.value)
+            return (moved, *rest)
+        wrapper.value = moved
         return result
 
     return generate

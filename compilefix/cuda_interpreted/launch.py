@@ -78,7 +78,8 @@ def explained(error: Exception, kernel: str, file: str) -> Exception:
     at = f"{kernel}, at {line}" if line else kernel
     if isinstance(error, DeviceAssertError | IllegalAccessError):
         return type(error)(f"{error} ({at})")
-    if isinstance(error, InterpreterLimitError) or inside:
+    lacks = isinstance(error, AttributeError) and "InterpreterBuilder" in str(error)
+    if isinstance(error, InterpreterLimitError) or inside or lacks:
         return InterpreterLimitError(f"{type(error).__name__}: {error}", at)
     error.args = (f"{error} ({at})",)
     return error

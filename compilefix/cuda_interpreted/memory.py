@@ -58,6 +58,8 @@ class Watch:
     findings: dict[tuple[str, ...], Finding] = field(default_factory=dict)
     launch: Launch | None = None
     kernels: int = 0
+    moved: dict[str, list[int]] = field(default_factory=dict)
+    """Bytes read and written by kernel."""
 
 
 WATCH = Watch()
@@ -67,6 +69,7 @@ def reset() -> None:
     """Forget all findings."""
     WATCH.findings.clear()
     WATCH.kernels = 0
+    WATCH.moved.clear()
 
 
 def findings() -> tuple[Finding, ...]:
@@ -167,30 +170,32 @@ def where(file: str) -> str:
     return linecache.getline(file, line).strip() or f"line {line}"
 
 
-def load(self: Any, pointers: Any, mask: Any, other: Any, *_: object) -> Any:
+def load(self: Any, pointers: Any, mask: Any, other: Any, *_: object, **__: object) -> Any:
     """Load the lanes of `mask` that lie inside; the others get `other`, or zero."""
     ty = pointers.get_element_ty()
     numpy_type = _get_np_dtype(ty)
     default = np.zeros(pointers.data.shape, dtype=numpy_type) if other is None else other.data
     lanes = allowed(pointers.data, _lanes(mask), numpy_type.itemsize, "reads")
-    _keep(READ, pointers.data, lanes)
+    _keep(READ, pointers.data, lanes, numpy_type.itemsize)
     return TensorHandle(raw.load(pointers.data, lanes, default, numpy_type), ty)
 
 
-def store(self: Any, pointers: Any, value: Any, mask: Any, *_: object) -> Any:
+def store(self: Any, pointers: Any, value: Any, mask: Any, *_: object, **__: object) -> Any:
     """Store the lanes of `mask` that lie inside."""
     numpy_type = _get_np_dtype(pointers.get_element_ty())
     lanes = allowed(pointers.data, _lanes(mask), numpy_type.itemsize, "writes")
     data = value.data if value.data.dtype == numpy_type else value.data.astype(numpy_type)
-    _keep(WRITE, pointers.data, lanes, data)
+    _keep(WRITE, pointers.data, lanes, numpy_type.itemsize, data)
     return raw.store(pointers.data, data, lanes)
 
 
-def _keep(kind: int, pointers: Array, lanes: Array, data: Array | None = None) -> None:
+def _keep(kind: int, pointers: Array, lanes: Array, size: int, data: Array | None = None) -> None:
     launch = WATCH.launch
     if launch is None:
         return
     bits = None
+    moved = WATCH.moved.setdefault(launch.kernel, [0, 0])
+    moved[kind != READ] += int(lanes.sum()) * size
     if data is not None:
         unsigned = np.ascontiguousarray(np.broadcast_to(data, np.shape(lanes))).view(f"u{data.dtype.itemsize}")
         bits = unsigned[lanes].astype(np.uint64)
@@ -219,7 +224,7 @@ def atomic(self: Any, operation: Any, pointers: Any, value: Any, mask: Any, *res
     """Read, modify and write the lanes of `mask` that lie inside, atomically."""
     size = _get_np_dtype(pointers.get_element_ty()).itemsize
     lanes = allowed(pointers.data, _lanes(mask), size, "updates")
-    _keep(ATOMIC, pointers.data, lanes)
+    _keep(ATOMIC, pointers.data, lanes, size)
     if WATCH.launch is not None and "RELAXED" not in str(rest[0]):
         WATCH.launch.trace.orders = True
     return _rmw(self, operation, pointers, value, TensorHandle(lanes, mask.dtype), *rest)

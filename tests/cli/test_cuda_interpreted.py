@@ -106,3 +106,34 @@ def test_a_mistake_gives_one_line(cli: Cli, arguments: tuple[str, ...], message:
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@needs_triton
+def test_kernels_shows_the_in_place_write_of_a_cache(cli: Cli, tmp_path: Path) -> None:
+    """gh145189: the slice is stored into the cache itself; the sources lie in the folder that was asked for."""
+    done = cli("kernels", "gh145189", "--gpu", "a100", "--format", "json", "-o", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["gpu"], found["broken"]) == ("a100", [])
+    (kernel,) = [k for k in found["kernels"] if k["in_place"]]
+    (store,) = [a for a in kernel["accesses"] if a["does"] == "store"]
+    assert store["argument"] in kernel["in_place"]
+    assert kernel["bytes_read"] == kernel["bytes_written"] > 0
+    assert "@triton.jit" in (tmp_path / "out" / f"{kernel['name']}.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("program", "message", "code"),
+    [
+        ("/no/such/file.py:f", "no such file: /no/such/file.py", 2),
+        ("gh1", "unknown id 'gh1'", 2),
+        (f"{FIXTURES / 'local_healthy.py'}:nothing", "has no function 'nothing'", 3),
+    ],
+)
+@needs_triton
+def test_kernels_of_nothing_is_one_line(cli: Cli, program: str, message: str, code: int) -> None:
+    """No traceback."""
+    done = cli("kernels", program)
+    assert done.returncode == code
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1

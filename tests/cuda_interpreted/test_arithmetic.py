@@ -154,3 +154,56 @@ def test_a_failing_assertion_raises_with_kernel_and_line() -> None:
     assert_kernel[(1,)](torch.tensor([0, 1, 2]), 3, BLOCK=4)
     with pytest.raises(DeviceAssertError, match=r"device-side assert triggered: negative entry \(assert_kernel, at tl"):
         assert_kernel[(1,)](torch.tensor([0, -1, 2]), 3, BLOCK=4)
+
+
+@triton.jit
+def assembly_kernel(x, out, BLOCK: tl.constexpr, TEXT: tl.constexpr):
+    """One instruction of PTX."""
+    i = tl.arange(0, BLOCK)
+    tl.store(
+        out + i, tl.inline_asm_elementwise(TEXT, "=f, f", [tl.load(x + i)], dtype=tl.float32, is_pure=True, pack=1)
+    )
+
+
+@interpreted
+def test_assembly_that_inductor_writes_is_computed_and_all_other_refused() -> None:
+    """A reciprocal; a warp shuffle is beyond what runs here, and is named."""
+    from compilefix.cuda_interpreted.problems import InterpreterLimitError
+
+    x = torch.tensor([0.5, 4.0])
+    out = torch.empty(2)
+    assembly_kernel[(1,)](x, out, BLOCK=2, TEXT="rcp.approx.ftz.f32 $0, $1;")
+    assert out.tolist() == [2.0, 0.25]
+    with pytest.raises(InterpreterLimitError, match=r"inline assembly 'ex2.approx.f32 \$0, \$1;'"):
+        assembly_kernel[(1,)](x, out, BLOCK=2, TEXT="ex2.approx.f32 $0, $1;")
+
+
+@triton.jit
+def descriptor_kernel(x, out, ROWS: tl.constexpr, COLUMNS: tl.constexpr, BLOCK: tl.constexpr):
+    """Copy a tile of rows through tensor descriptors."""
+    source = tl.make_tensor_descriptor(x, shape=[ROWS, COLUMNS], strides=[COLUMNS, 1], block_shape=[BLOCK, COLUMNS])
+    target = tl.make_tensor_descriptor(out, shape=[ROWS, COLUMNS], strides=[COLUMNS, 1], block_shape=[BLOCK, COLUMNS])
+    target.store([tl.program_id(0) * BLOCK, 0], source.load([tl.program_id(0) * BLOCK, 0]))
+
+
+@interpreted
+def test_tensor_descriptors_load_and_store() -> None:
+    """Rows beyond the shape are neither read nor written."""
+    x = torch.arange(24.0).reshape(6, 4)
+    out = torch.zeros(6, 4)
+    descriptor_kernel[(2,)](x, out, ROWS=6, COLUMNS=4, BLOCK=4)
+    assert torch.equal(out, x)
+
+
+@triton.jit
+def constant_kernel(out, BLOCK: tl.constexpr):
+    """A bfloat16 constant."""
+    tl.store(out + tl.arange(0, BLOCK), tl.full([BLOCK], 1.5, tl.bfloat16))
+
+
+@interpreted
+def test_a_bfloat16_constant() -> None:
+    """1.5."""
+    out = torch.empty(2, dtype=torch.bfloat16)
+    constant_kernel[(1,)](out, BLOCK=2)
+    assert out.tolist() == [1.5, 1.5]
