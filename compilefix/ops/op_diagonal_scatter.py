@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from compilefix.ops.clones import fused_clone
 from compilefix.ops.drop_in import DropIn, Sample, functional_strategies
 from compilefix.ops.positions import along, spread, wrapped
 
@@ -52,6 +53,8 @@ def where(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int 
     place = _place(input, src, offset, dim1, dim2)
     if place is None:
         return torch.diagonal_scatter(input, src, offset, dim1, dim2)
+    if src.numel() == 0:
+        return fused_clone(input)
     rows, columns, length = place
     row = along(torch.arange(input.shape[rows], device=input.device), rows, input.ndim)
     column = along(torch.arange(input.shape[columns], device=input.device), columns, input.ndim)

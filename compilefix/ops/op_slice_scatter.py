@@ -62,13 +62,13 @@ def where(
     if place is None:
         return torch.slice_scatter(input, src, dim, start, end, step)
     axis, first, last = place
+    if src.numel() == 0:
+        return fused_clone(input)
     size, count = input.shape[axis], src.shape[axis]
     at = torch.arange(size, device=input.device)
     kept = (at < first) | (at >= last)
     if step == 1:
         source = spread(src.to(input.dtype), axis, first, size - last)
-    elif count == 0:
-        return fused_clone(input)
     else:
         kept = kept | ((at - first) % step != 0)
         nearest = torch.div(at - first, step, rounding_mode="floor").clamp(0, count - 1)
