@@ -15,7 +15,7 @@ ISSUE = Issue(
     stage="inductor",
     culprit="post_grad_passes/reinplace_inplaceable_ops",
     ops=("diagonal_scatter", "Tensor.view", "library.custom_op"),
-    affected=(Affected(first_seen="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0"),),
     references=("https://github.com/pytorch/pytorch/issues/197408",),
     related=("gh195451",),
 )

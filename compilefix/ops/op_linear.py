@@ -54,6 +54,6 @@ DROP_INS = (
         documented=linear,
         strategies={"checked-dtype": checked_dtype, "disable": island(upstream)},
         records=("gh141865",),
-        sample=Sample(arguments=_arguments, base=_half, patterns=("result",)),
+        sample=Sample(arguments=_arguments, base=_half, edge=_arguments, patterns=("at_edge",)),
     ),
 )

@@ -71,6 +71,6 @@ DROP_INS = (
         documented=smooth_l1_loss,
         strategies={"checked-beta": checked_beta, "disable": island(upstream)},
         records=("gh194501",),
-        sample=Sample(arguments=_arguments, base=_difference, patterns=("result",)),
+        sample=Sample(arguments=_arguments, base=_difference, edge=_arguments, patterns=("at_edge",)),
     ),
 )
