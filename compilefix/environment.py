@@ -17,6 +17,8 @@ from importlib import metadata
 from typing import Any
 
 from compilefix.condition import Condition
+from compilefix.errors import HarnessError
+from compilefix.text import first_line
 
 SCRUBBED_PREFIXES = ("TORCH", "PYTORCH", "TRITON", "AOT_", "INDUCTOR", "FUNCTORCH", "ENABLE_AOT")
 """Variables that steer torch.compile from outside; workers never see them."""
@@ -96,6 +98,14 @@ class Environment:
 def installed_torch() -> str | None:
     """Return the version of the installed torch without importing it, or None."""
     return _version("torch")
+
+
+def require_torch() -> None:
+    """Raise `HarnessError` where torch is not installed or does not import."""
+    try:
+        import torch  # noqa: F401
+    except ImportError as error:
+        raise HarnessError(f"torch does not import here ({first_line(str(error))}); install it and try again") from None
 
 
 def scrubbed_environ(cache: str) -> tuple[dict[str, str], tuple[str, ...]]:

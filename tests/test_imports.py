@@ -41,9 +41,9 @@ ALLOWED = {
     "validation": {"oracle", *GROUND},
     "recipes": {"oracle", "outcome", "issue", *GROUND},
     "gate": {"condition", "environment", "issue", *GROUND},
-    "ops": {"gate", "registry", "environment", "issue", *GROUND},
+    "ops": {"validation", "gate", "registry", "environment", "issue", *GROUND},
     "workarounds": {"cure", "ops", "gate", "runner", "registry", "environment", "outcome", "issue", *GROUND},
-    "standing": {"gate", "ops", "registry", "workarounds", *GROUND},
+    "standing": {"environment", "gate", "ops", "registry", "workarounds", *GROUND},
     "report": {"check", "cure", "standing", "environment", "issue", "outcome", "registry", *GROUND},
     "cli": {
         "check",

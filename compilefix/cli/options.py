@@ -14,17 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from compilefix import config
-from compilefix.errors import HarnessError, UsageError
+from compilefix.errors import UsageError
 from compilefix.registry import Record, Registry, discover
-from compilefix.text import first_line
-
-
-def require_torch() -> None:
-    """Raise `HarnessError` where torch is not installed or does not import."""
-    try:
-        import torch  # noqa: F401
-    except ImportError as error:
-        raise HarnessError(f"torch does not import here ({first_line(str(error))}); install it and try again") from None
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:

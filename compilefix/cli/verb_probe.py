@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from compilefix import environment
 from compilefix.cli import options
 from compilefix.cli.progress import progress
 
@@ -30,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run ``probe``."""
-    options.require_torch()
+    environment.require_torch()
     from compilefix import gate, ops, registry, runner
     from compilefix.workarounds import probe
 

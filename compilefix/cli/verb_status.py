@@ -6,6 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
+from compilefix import environment
 from compilefix.cli import options
 from compilefix.errors import Exit
 
@@ -25,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run ``status``."""
     options.check_writable(args.output)
-    options.require_torch()
+    environment.require_torch()
     from compilefix.report import standing as table
     from compilefix.standing import status
 

@@ -9,6 +9,7 @@ is made once, when an op is first asked for.
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import warnings
 from collections.abc import Callable
@@ -17,6 +18,9 @@ from typing import Any
 from compilefix.errors import UsageError
 from compilefix.ops.drop_in import DropIn, build
 from compilefix.ops.selection import Choice, choose, measured_warning
+
+if os.environ.get("COMPILEFIX_VALIDATE"):
+    import compilefix.validation  # noqa: F401  (turns itself on)
 
 __all__ = ["choice", "names", "spec", "strategies", "strategy"]
 

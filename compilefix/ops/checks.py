@@ -144,9 +144,8 @@ def vector(index: Tensor, error: type[Exception], op: str) -> None:
 
 def as_many(index: Tensor, slices: int) -> None:
     """Raise ``RuntimeError`` unless `index` has as many elements as a source slices; either may be known late only."""
-    torch._check(  # type: ignore[no-untyped-call]
-        index.numel() == slices, lambda: "Number of indices should be equal to source.size(dim)"
-    )
+    # Without a message: Dynamo of 2.6.0 does not take one.
+    torch._check(index.numel() == slices)  # type: ignore[no-untyped-call]
 
 
 def without(shape: torch.Size, dim: int) -> tuple[int, ...]:
@@ -161,4 +160,5 @@ def along(input: Tensor, dim: int, index: Tensor) -> tuple[Tensor | None, ...]:
 
 def spread(index: Tensor, dim: int, shape: torch.Size) -> Tensor:
     """Return the vector `index` along `dim`, the same everywhere else, for the scatter functions; `shape` is theirs."""
-    return index.reshape((-1,) + (1,) * (len(shape) - dim - 1)).expand(shape)
+    # Those of 2.6.0 take int64 only.
+    return index.to(torch.int64).reshape((-1,) + (1,) * (len(shape) - dim - 1)).expand(shape)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 
@@ -16,7 +18,7 @@ def _(x: torch.Tensor) -> torch.Tensor:
 
 
 def _backward(ctx: object, grad: torch.Tensor) -> torch.Tensor:
-    return _copy(grad)  # type: ignore[no-any-return]
+    return opaque_clone(grad)
 
 
 _copy.register_autograd(_backward)
@@ -29,15 +31,46 @@ if hasattr(torch.library, "register_vmap"):
     torch.library.register_vmap(_copy, _vmap)
 
 
+class _Transformed(torch.autograd.Function):
+    """
+    The copy inside of a transform of `torch.func`, which refuses a custom op's own backward and forgets its tangent.
+
+    Dynamo, looking into a Function, loses the tangent and part of a second derivative; AOTAutograd gets them right.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        return _copy(x)  # type: ignore[no-any-return]
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return _Transformed.apply(gradients[0])  # type: ignore[no-untyped-call]
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return _Transformed.apply(tangents[0])  # type: ignore[no-untyped-call]
+
+
+@torch.compiler.allow_in_graph  # type: ignore[untyped-decorator]
+def _transformed(x: torch.Tensor) -> torch.Tensor:
+    return _Transformed.apply(x)  # type: ignore[no-untyped-call,no-any-return]
+
+
 def opaque_clone(x: torch.Tensor) -> torch.Tensor:
     """
     Return a copy of `x` (any shape and dtype) by an operator that the compiler cannot look into.
 
-    Inside of a transform of `torch.func`, which refuses such an operator (grad) or takes its tangent for zero (jvp), it
-    is `fused_clone`.
+    Differentiable in both modes and any order, inside of the transforms of `torch.func` as well; graphs with such a
+    transform are then not kept in AOTAutograd's cache.
     """
     if torch._C._are_functorch_transforms_active():
-        return fused_clone(x)
+        return _transformed(x)  # type: ignore[no-any-return]
     return _copy(x)  # type: ignore[no-any-return]
 
 

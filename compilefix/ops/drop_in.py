@@ -23,10 +23,14 @@ class Sample:
     """Arguments on which the hostile patterns call an op whose first argument is a tensor."""
 
     arguments: Callable[[torch.Tensor | None], tuple[tuple[Any, ...], dict[str, Any]]]
-    """Source tensor to the arguments behind the first, positional and by keyword."""
+    """Source tensor (the first argument where the op takes none) to the other arguments, by position and keyword."""
 
     source: Callable[[torch.Tensor], torch.Tensor] | None = None
-    """View of a base tensor that has the shape of a source; None for an op that takes no source."""
+    """
+    View of a base tensor that has the shape of a source; None for an op that takes no source.
+
+    It overlaps with what the op writes at `arguments`, so that an op done in place reads what it has overwritten.
+    """
 
     base: Callable[[], torch.Tensor] | None = None
     """First argument; default: floats of shape (6, 6)."""
@@ -80,6 +84,7 @@ def build(drop_in: DropIn, strategy: str) -> Op:
             return rewritten(*args, **(numpy_names(kwargs) if builtin else kwargs))
         return upstream(*args, **kwargs)
 
+    op.__name__ = op.__qualname__ = drop_in.name
     op.strategy = strategy  # type: ignore[attr-defined]
     op.strategies = tuple(drop_in.strategies)  # type: ignore[attr-defined]
     return op
@@ -148,16 +153,17 @@ def functional_strategies(upstream: Op, order: Sequence[str] = (), **own: Op) ->
     return {name: found[name] for name in (*first, *middle, *last)}
 
 
-def in_place_strategies(functional: Mapping[str, Op], upstream: Op) -> dict[str, Op]:
+def in_place_strategies(functional: Mapping[str, Op], upstream: Op, *, saved: bool = False) -> dict[str, Op]:
     """
     Return the in-place twins of functional strategies: computed aside, then copied into the first argument.
 
-    Where the result does not fit into that, `upstream` is left to say so.
+    Where the result does not fit into that, `upstream` is left to say so. With `saved`, the backward needs the values
+    that were there before.
     """
 
     def twin(strategy: Op) -> Op:
         def in_place(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
-            result = strategy(self, *args, **kwargs)
+            result = strategy(self.clone() if saved else self, *args, **kwargs)
             if result.shape != self.shape or not castable(result.dtype, self.dtype):
                 return upstream(self, *args, **kwargs)  # type: ignore[no-any-return]
             return self.copy_(result)

@@ -99,6 +99,6 @@ DROP_INS = (
             index_put=index_put,
         ),
         records=("gh198094",),
-        sample=Sample(source=lambda base: base[4], arguments=_arguments),
+        sample=Sample(source=lambda base: base.reshape(-1)[7:13], arguments=_arguments),
     ),
 )

@@ -92,6 +92,6 @@ DROP_INS = (
         documented=gaussian_nll_loss,
         strategies={"asserted": asserted},
         records=("gh194503",),
-        sample=Sample(arguments=_arguments, base=_means, patterns=("result", "gradient")),
+        sample=Sample(arguments=_arguments, base=_means, patterns=("one_graph",)),  # its values are right either way
     ),
 )

@@ -36,9 +36,9 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     Upstream: compiled code takes a negative index, https://github.com/pytorch/pytorch/issues/185885, and a source of
     another shape or dtype, https://github.com/pytorch/pytorch/issues/121135. On an expanded `input` it adds all slices
     to the one that is shared, https://github.com/pytorch/pytorch/issues/183986 (right in 2.14.1), and it is written in
-    place although the input is overwritten later, https://github.com/pytorch/pytorch/issues/198094. ``index_add_`` followed by an update
-    that reads other slices gives wrong values, https://github.com/pytorch/pytorch/issues/198270 (right in 2.15.0). It can go
-    where ``compilefix status`` says off.
+    place although the input is overwritten later, https://github.com/pytorch/pytorch/issues/198094. An update that
+    reads other slices right after ``index_add_`` gives wrong values,
+    https://github.com/pytorch/pytorch/issues/198270 (right in 2.15.0). It can go where ``compilefix status`` says off.
 
     """
     raise NotImplementedError
@@ -101,7 +101,7 @@ def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (0, torch.tensor([4, -1], device=src.device), src), {}
 
 
-SAMPLE = Sample(source=lambda base: base[2:4], arguments=_arguments, edge=_edge)
+SAMPLE = Sample(source=lambda base: base[3:5], arguments=_arguments, edge=_edge)
 FUNCTIONAL = DropIn(
     name="index_add",
     upstream=torch.index_add,

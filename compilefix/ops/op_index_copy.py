@@ -106,7 +106,7 @@ def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (0, torch.tensor([4, -1], device=src.device), src), {}
 
 
-SAMPLE = Sample(source=lambda base: base[2:4], arguments=_arguments, edge=_edge)
+SAMPLE = Sample(source=lambda base: base[3:5], arguments=_arguments, edge=_edge)
 FUNCTIONAL = DropIn(
     name="index_copy",
     upstream=torch.index_copy,

@@ -35,8 +35,8 @@ def index_put(input: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumu
     Upstream: on an expanded `input` Inductor writes all slices, https://github.com/pytorch/pytorch/issues/183986 (right
     in 2.14.1), and the result is written in place although the input is overwritten later,
     https://github.com/pytorch/pytorch/issues/198094. Compiled code also casts `values` of another dtype, which plain
-    torch refuses, https://github.com/pytorch/pytorch/issues/197554. ``index_put_`` followed by an update
-    that reads other slices gives wrong values, https://github.com/pytorch/pytorch/issues/198270 (right in 2.15.0). It can go
+    torch refuses, https://github.com/pytorch/pytorch/issues/197554, and an update that reads other slices right after
+    ``index_put_`` gives wrong values, https://github.com/pytorch/pytorch/issues/198270 (right in 2.15.0). It can go
     where ``compilefix status`` says off.
 
     """
@@ -86,7 +86,7 @@ def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return ((torch.tensor([4, -5], device=src.device),), src.to(torch.float64)), {}
 
 
-SAMPLE = Sample(source=lambda base: base[2:4], arguments=_arguments, edge=_edge)
+SAMPLE = Sample(source=lambda base: base[3:5], arguments=_arguments, edge=_edge)
 FUNCTIONAL = DropIn(
     name="index_put",
     upstream=torch.index_put,

@@ -62,7 +62,8 @@ def where(input: Tensor, mask: Tensor, value: Tensor | complex) -> Tensor:
 
 
 def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    return (torch.arange(36).reshape(6, 6) % 5 == 1, -2.0), {}
+    assert src is not None
+    return (torch.arange(36, device=src.device).reshape(6, 6) % 5 == 1, -2.0), {}
 
 
 SAMPLE = Sample(arguments=_arguments)

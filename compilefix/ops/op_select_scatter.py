@@ -103,6 +103,6 @@ DROP_INS = (
             index_put=index_put,
         ),
         records=("gh198094",),
-        sample=Sample(source=lambda base: base[4], arguments=_arguments),
+        sample=Sample(source=lambda base: base.reshape(-1)[15:21], arguments=_arguments),
     ),
 )

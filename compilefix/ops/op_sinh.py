@@ -75,7 +75,7 @@ IN_PLACE = DropIn(
     name="sinh_",
     upstream=torch.Tensor.sinh_,
     documented=sinh_,
-    strategies=in_place_strategies(FUNCTIONAL.strategies, torch.Tensor.sinh_),
+    strategies=in_place_strategies(FUNCTIONAL.strategies, torch.Tensor.sinh_, saved=True),
     records=("gh183763",),
     sample=SAMPLE,
 )

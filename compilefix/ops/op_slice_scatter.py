@@ -134,6 +134,6 @@ DROP_INS = (
             index_put=index_put,
         ),
         records=("gh198094", "gh195451", "gh180164"),
-        sample=Sample(source=lambda base: base[3:5], arguments=_arguments),
+        sample=Sample(source=lambda base: base[0:2], arguments=_arguments),
     ),
 )

@@ -47,5 +47,5 @@ def strided(size: Sequence[int], stride: Sequence[int], offset: int, device: tor
 def extent(size: Sequence[int], stride: Sequence[int], offset: int) -> int:
     """Return how many elements of memory a strided view without negative strides needs from its storage's start."""
     if any(count == 0 for count in size):
-        return offset
+        return 0
     return offset + sum((count - 1) * step for count, step in zip(size, stride, strict=True)) + 1

@@ -55,6 +55,11 @@ def shipped() -> dict[str, Table]:
     return found
 
 
+@functools.cache
+def _records() -> registry.Registry:
+    return registry.discover()
+
+
 def right(wrong: Wrong) -> bool:
     """Tell whether a strategy was measured and nothing came out wrong on any target."""
     return bool(wrong) and not any(wrong.values())
@@ -85,13 +90,17 @@ def choose(drop_in: DropIn) -> Choice:
 
 
 def decide(drop_in: DropIn) -> Decision:
-    """Decide whether `drop_in` is on: forced, measured here, or affected according to its records."""
+    """
+    Decide whether `drop_in` is on: forced, wrong in a pattern on this build, or because one of its records is on.
+
+    That all patterns are right does not overrule a record: some defects show in none of them.
+    """
     name = drop_in.name
-    records = registry.discover()
-    each = [gate.decide(id, records.get(id).known) for id in drop_in.records]
+    each = [gate.decide(id, _records().get(id).known) for id in drop_in.records]
     need = next((d for d in each if d.on), None)
     here = gate.here().ops.get(name, {}).get(PLAIN)
-    healthy = right(here) if here else need is None
+    patterns = sorted({pattern for wrong in (here or {}).values() for pattern in wrong})
+    healthy = need is None and not patterns
     switch = gate.forced().get(name)
     if switch is not None:
         if switch not in ("on", "off", *drop_in.strategies):
@@ -102,15 +111,15 @@ def decide(drop_in: DropIn) -> Decision:
         return Decision(subject=name, on=on, by=By.FORCED, why=f"{name}={switch}", stale=stale)
     if any(d.by is By.FORCED for d in each):
         return Decision(subject=name, on=need is not None, by=By.FORCED, why="; ".join(d.why for d in each))
+    if patterns:
+        why = f"wrong in {len(patterns)} patterns on this build ({', '.join(patterns)})"
+        return Decision(subject=name, on=True, by=By.MEASURED, why=why)
+    if need is not None:
+        return Decision(subject=name, on=True, by=need.by, why=f"{need.subject}: {need.why}")
     if here:
-        patterns = sorted({p for wrong in here.values() for p in wrong})
-        why = f"wrong in {len(patterns)} patterns on this build" if patterns else "right in all patterns on this build"
-        return Decision(subject=name, on=not right(here), by=By.MEASURED, why=why)
-    by = need.by if need else By.RECORD
-    why = (
-        f"{need.subject} ({need.why})" if need else f"none of {', '.join(drop_in.records) or 'the records'} affects it"
-    )
-    return Decision(subject=name, on=need is not None, by=by, why=why)
+        return Decision(subject=name, on=False, by=By.MEASURED, why="right in all patterns on this build")
+    why = f"none of {', '.join(drop_in.records)} affects it" if drop_in.records else "no record is about it"
+    return Decision(subject=name, on=False, by=By.RECORD, why=why)
 
 
 def cheapest(drop_in: DropIn) -> tuple[str, str]:

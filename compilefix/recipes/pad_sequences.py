@@ -31,8 +31,8 @@ def pad_sequences(
     mask is bool, True for what takes part, as `torch.nn.functional.scaled_dot_product_attention` reads it; write
     ``mask.long()`` for models that want ones and zeros.
 
-    `torch.nn.utils.rnn.pad_sequence` also pads sequences of more dimensions and is the faster one on a CPU, but it
-    truncates to no length, gives no mask, and copies row by row; here one scatter places everything.
+    `torch.nn.utils.rnn.pad_sequence` also pads sequences of more dimensions and is faster for long rows on a CPU, but
+    it truncates to no length, gives no mask, and copies row by row; here one scatter places everything.
 
     Raises `ValueError` for no sequences, a sequence that is not one-dimensional, different devices, a negative
     `max_length` or an unknown side; `TypeError` for what is no tensor, different dtypes, or a `padding_value` that

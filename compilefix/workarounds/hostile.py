@@ -190,13 +190,13 @@ def gradient_overwritten(f: Op, x: Tensor, s: Any) -> Any:
     return out, h
 
 
-def misused(f: Op, x: Tensor, s: Any) -> Any:
-    """Arguments that plain code refuses: compiled code must refuse them as well."""
+def at_edge(f: Op, x: Tensor, s: Any) -> Any:
+    """Arguments at the edge of what upstream takes: compiled code must give, or refuse, what plain code does."""
     return f(x, s)
 
 
 FUNCTIONAL: tuple[Pattern, ...] = (
-    *(overwritten, copied_back, shifted, expanded, misused, result, copied_back_cloned, shifted_cloned, intermediate),
+    *(overwritten, copied_back, shifted, expanded, at_edge, result, copied_back_cloned, shifted_cloned, intermediate),
     *(beside_output, custom_operand, custom_result, custom_clone, transposed, dtype_viewed, loop_kept, loop_carried),
     *(written_before, source_overwritten, twice, gradient, gradient_overwritten),
 )
@@ -268,7 +268,7 @@ def on_intermediate_gradient(f: Op, x: Tensor, s: Any) -> Any:
 
 
 IN_PLACE: tuple[Pattern, ...] = (
-    *(on_clone, then_flipped, on_input, then_custom, misused, on_transposed, on_dtype_view, on_shifted, in_loop),
+    *(on_clone, then_flipped, on_input, then_custom, at_edge, on_transposed, on_dtype_view, on_shifted, in_loop),
     on_intermediate_gradient,
 )
 _WITH_SOURCE = (shifted, shifted_cloned, on_shifted)
@@ -283,9 +283,9 @@ def patterns(drop_in: DropIn) -> tuple[str, ...]:
     names = [p.__name__ for p in chosen if sample.source is not None or p not in (*_WITH_SOURCE, source_overwritten)]
     if sample.base is not None:
         names = [n for n in names if n not in {p.__name__ for p in _VIEWED}]
-    if sample.misuse is None:
-        names.remove(misused.__name__)
-    return tuple(n for n in names if not sample.patterns or n in (*sample.patterns, misused.__name__))
+    if sample.edge is None:
+        names.remove(at_edge.__name__)
+    return tuple(n for n in names if not sample.patterns or n in (*sample.patterns, at_edge.__name__))
 
 
 def case(name: str, strategy: str, pattern: str) -> tuple[Callable[[str], tuple[Any, ...]], Callable[..., Any]]:
@@ -293,7 +293,7 @@ def case(name: str, strategy: str, pattern: str) -> tuple[Callable[[str], tuple[
     drop_in = ops.spec(name)
     sample, op = drop_in.sample, build(drop_in, strategy)
     body = next(p for p in (*FUNCTIONAL, *IN_PLACE) if p.__name__ == pattern)
-    differentiable, misuse = body in _GRADIENT, sample.misuse
+    differentiable, edge = body in _GRADIENT, sample.edge
 
     def inputs(device: str) -> tuple[Any, ...]:
         base = sample.base() if sample.base is not None else torch.arange(1.0, 37.0).reshape(6, 6)
@@ -304,7 +304,7 @@ def case(name: str, strategy: str, pattern: str) -> tuple[Callable[[str], tuple[
         return tuple(tensors)
 
     def f(x: Tensor, s: Any) -> Tensor:
-        args, kwargs = (misuse if body is misused and misuse is not None else sample.arguments)(s)
+        args, kwargs = (edge if body is at_edge and edge is not None else sample.arguments)(x if s is None else s)
         out: Tensor = op(x, *args, **kwargs)
         return out
 

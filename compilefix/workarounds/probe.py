@@ -25,6 +25,9 @@ from compilefix.workarounds import hostile
 ISSUE = Issue(symptom=Symptom.{symptom}, stage="inductor")
 inputs, program = hostile.case({op!r}, {strategy!r}, {pattern!r})
 '''
+REFUSED = "the plain program raises"
+"""How the runner begins the reason of a reference that cannot be had."""
+
 Table = dict[str, dict[str, dict[str, list[str]]]]
 
 
@@ -115,6 +118,8 @@ def _run(plan: Plan, watcher: Watcher, cases: Sequence[tuple[_Op, str, str]]) ->
 
 def _take(op: _Op, strategy: str, pattern: str, result: Result) -> Iterator[str]:
     wrong = op.wrong.setdefault(strategy, {})
+    if any((o.reason or "").startswith(REFUSED) for t, o in result.outcomes.items() if t.backend == REFERENCE):
+        return  # upstream itself refuses this pattern for this op, so there is nothing that a strategy must keep
     for target, outcome in result.outcomes.items():
         if target.backend == REFERENCE or outcome.did is Did.UNSUPPORTED:
             continue
@@ -130,7 +135,7 @@ def _take(op: _Op, strategy: str, pattern: str, result: Result) -> Iterator[str]
 def _record(folder: Path, op: str, strategy: str, pattern: str) -> Record:
     id = f"{op} {strategy} {pattern}"
     path = folder / f"{id.replace(' ', '__').replace('-', '_')}.py"
-    symptom = Symptom.MISSING_ERROR if pattern == hostile.misused.__name__ else Symptom.WRONG_RESULT
+    symptom = Symptom.MISSING_ERROR if pattern == hostile.at_edge.__name__ else Symptom.WRONG_RESULT
     text = REPRO.format(op=op, strategy=strategy, pattern=pattern, symptom=symptom.name)
     path.write_text(text, encoding="utf-8")
     known = Issue(symptom=symptom, stage="inductor", ops=(op,))
@@ -160,10 +165,11 @@ def save(records: dict[str, bool], table: Table) -> Path:
 
 
 def ship(table: Table, where: Path) -> Path:
-    """Write the table of this build into the folder `where`, whole and sorted, and return its file."""
+    """Write the table of this build into the folder `where`, sorted, and return its file; other ops in it stay."""
     build = environment.build()
     path = where / f"torch-{build['torch']}.json"
-    _write(path, _document(build) | {"ops": table})
+    before = gate.read_probe(path)
+    _write(path, _document(build) | {"records": {}, "ops": {**before.ops, **table}})
     return path
 
 

@@ -48,7 +48,7 @@ def test_it_is_upstream(name: str) -> None:
     spec = ops.spec(name)
     number = st.one_of(st.sampled_from(SPECIAL), st.floats(-100, 100, width=32))
 
-    @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
     @given(
         st.lists(number, min_size=1, max_size=4),
         st.one_of(number, st.integers(-3, 3), st.lists(number, min_size=1, max_size=1)),

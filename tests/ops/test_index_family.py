@@ -189,7 +189,7 @@ def test_every_strategy_is_upstream(name: str) -> None:
     """Values, shapes, dtypes and the types of errors; the arguments stay as they were."""
     spec = ops.spec(name)
 
-    @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
     @given(calls(name))
     def check(call: Call) -> None:
         before = call.args[0].clone()
@@ -222,7 +222,7 @@ def plain_call(name: str, rows: int = 3, dtype: torch.dtype = torch.float64) -> 
     return Call(arguments[name.removesuffix("_")], {})
 
 
-@pytest.mark.parametrize(("name", "strategy"), PAIRS + TWINS)
+@pytest.mark.parametrize(("name", "strategy"), PAIRS + [(n, own(n)[-1]) for n in IN_PLACE])
 def test_compiled_into_one_graph(name: str, strategy: str) -> None:
     """With fullgraph and dynamic shapes: what upstream's op gives plainly, for two sizes and two dtypes."""
     spec = ops.spec(name)

@@ -35,7 +35,8 @@ def ship(monkeypatch: pytest.MonkeyPatch, **tables: dict[str, dict[str, list[str
 def measure(table: dict[str, dict[str, list[str]]]) -> None:
     path = gate.probe_path(environment.build())
     path.parent.mkdir(parents=True, exist_ok=True)
-    raw = {"schema": gate.SCHEMA, "recorded": "2026-01-01", "records": {}, "ops": {"slice_scatter": table}}
+    records = dict.fromkeys(ops.spec("slice_scatter").records, False)
+    raw = {"schema": gate.SCHEMA, "recorded": "2026-01-01", "records": records, "ops": {"slice_scatter": table}}
     path.write_text(json.dumps(raw))
     gate.forget_here()
 
@@ -78,6 +79,17 @@ def test_a_measurement_of_this_build_is_stronger_than_the_shipped_one(monkeypatc
     measure({"plain": RIGHT})
     choice = ops.choice("slice_scatter")
     assert (choice.strategy, choice.decision.on, choice.decision.by) == ("plain", False, By.MEASURED)
+
+
+def test_patterns_that_are_right_do_not_overrule_a_record() -> None:
+    """A crash that needs two threads shows in no pattern."""
+    path = gate.probe_path(environment.build())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table = {"slice_scatter": {"plain": RIGHT}}
+    path.write_text(json.dumps({"schema": gate.SCHEMA, "recorded": "x", "records": {"gh195451": True}, "ops": table}))
+    gate.forget_here()
+    decision = ops.choice("slice_scatter").decision
+    assert (decision.on, decision.by) == (True, By.RECORD)
 
 
 @pytest.mark.parametrize(
