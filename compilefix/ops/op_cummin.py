@@ -60,6 +60,10 @@ def _nothing() -> Tensor:
 
 
 def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (0,), {}
+
+
+def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (7,), {}
 
 
@@ -70,6 +74,6 @@ DROP_INS = (
         documented=cummin,
         strategies={"checked-dim": checked_dim, "disable": island(torch.cummin)},
         records=("gh188224",),
-        sample=Sample(arguments=_arguments, base=_nothing, patterns=("result",)),
+        sample=Sample(arguments=_arguments, base=_nothing, edge=_edge, patterns=("result",)),
     ),
 )

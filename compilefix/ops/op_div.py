@@ -91,7 +91,7 @@ def twin(functional: Op, upstream: Op) -> Op:
     """Return the in-place form of a quotient: as upstream, it does not put floats into integers."""
 
     def in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        found: Tensor = functional(self, *args, **kwargs)
+        found: Tensor = functional(self.clone(), *args, **kwargs)  # backward needs the values that were there before
         if (_whole(self) and not _whole(found)) or found.shape != self.shape:
             return upstream(self, *args, **kwargs)  # type: ignore[no-any-return]
         return self.copy_(found)

@@ -12,7 +12,7 @@ from compilefix.ops.drop_in import DropIn, Sample, island
 Tensor = torch.Tensor
 
 
-def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
     """
     Return the elements of `input` that `index` names along `dim`, in the shape of `index`.
 
@@ -22,6 +22,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
         index: int64 (int32 where torch accepts it), as many dimensions as `input`; at most the size of `input` in
             every dimension but `dim`.
         sparse_grad: give the gradient of `input` as a sparse tensor.
+        out: where to put the result; of the dtype of `input`.
 
     Raises:
         RuntimeError: shapes or dtypes do not fit, or an index is negative or too large.
@@ -35,10 +36,12 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
     raise NotImplementedError
 
 
-def _checked(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+def _checked(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
     if index.dtype in (torch.int32, torch.int64):
         message = "index {index} is out of bounds for dimension {dim} with size {size}"
         index = in_range(index, size_along(input, dim), dim, 1, "RuntimeError", message)
+    if out is not None:
+        return torch.gather(input, dim, index, sparse_grad=sparse_grad, out=out)
     return torch.gather(input, dim, index, sparse_grad=sparse_grad)
 
 

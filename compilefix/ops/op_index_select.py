@@ -34,9 +34,11 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     raise NotImplementedError
 
 
-def _checked(input: Tensor, dim: int, index: Tensor) -> Tensor:
+def _checked(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     if index.dtype in (torch.int32, torch.int64):
         index = in_range(index, size_along(input, dim), dim, 1, "IndexError", "index out of range in self")
+    if out is not None:
+        return torch.index_select(input, dim, index, out=out)
     return torch.index_select(input, dim, index)
 
 

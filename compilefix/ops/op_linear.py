@@ -44,7 +44,13 @@ def _half() -> Tensor:
 
 
 def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    return (torch.full((1, 1), 2.0), torch.zeros(1)), {}
+    assert src is not None
+    return (torch.full((1, 1), 2.0, dtype=torch.float16, device=src.device),), {}
+
+
+def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    assert src is not None
+    return (torch.full((1, 1), 2.0, device=src.device), torch.zeros(1, device=src.device)), {}
 
 
 DROP_INS = (
@@ -54,6 +60,6 @@ DROP_INS = (
         documented=linear,
         strategies={"checked-dtype": checked_dtype, "disable": island(upstream)},
         records=("gh141865",),
-        sample=Sample(arguments=_arguments, base=_half, edge=_arguments, patterns=("at_edge",)),
+        sample=Sample(arguments=_arguments, base=_half, edge=_edge, patterns=("result", "gradient")),
     ),
 )

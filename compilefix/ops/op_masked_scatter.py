@@ -64,7 +64,8 @@ def where(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 
 def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    return (torch.arange(36).reshape(6, 6) % 5 == 1, src), {}
+    assert src is not None
+    return (torch.arange(36, device=src.device).reshape(6, 6) % 5 == 1, src), {}
 
 
 SAMPLE = Sample(source=lambda base: base[2:4], arguments=_arguments)

@@ -72,7 +72,7 @@ IN_PLACE = DropIn(
     name="scatter_reduce_",
     upstream=torch.Tensor.scatter_reduce_,
     documented=scatter_reduce,
-    strategies=in_place_strategies(FUNCTIONAL.strategies, torch.Tensor.scatter_reduce_),
+    strategies=in_place_strategies(FUNCTIONAL.strategies, torch.Tensor.scatter_reduce_, saved=True),
     records=(),
     sample=SAMPLE,
 )

@@ -61,7 +61,13 @@ def _difference() -> Tensor:
 
 
 def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    return (torch.tensor([0.5, 0.5]),), {"beta": -1.0}
+    assert src is not None
+    return (torch.tensor([0.5, 0.5], device=src.device),), {"beta": 0.5}
+
+
+def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    args, _ = _arguments(src)
+    return args, {"beta": -1.0}
 
 
 DROP_INS = (
@@ -71,6 +77,6 @@ DROP_INS = (
         documented=smooth_l1_loss,
         strategies={"checked-beta": checked_beta, "disable": island(upstream)},
         records=("gh194501",),
-        sample=Sample(arguments=_arguments, base=_difference, edge=_arguments, patterns=("at_edge",)),
+        sample=Sample(arguments=_arguments, base=_difference, edge=_edge, patterns=("result", "gradient")),
     ),
 )
