@@ -15,7 +15,7 @@ ISSUE = Issue(
     culprit="decomposition/index_add",
     devices=("cpu", "cuda"),
     ops=("index_add",),
-    affected=(Affected(first_seen="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0"),),
     references=("https://github.com/pytorch/pytorch/issues/121135",),
     related=("gh185885",),
 )

@@ -15,7 +15,7 @@ ISSUE = Issue(
     stage="inductor",
     devices=("cpu", "cuda"),
     ops=("mul", "add"),
-    affected=(Affected(first_seen="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0"),),
     limit=20.0,
     references=("https://github.com/pytorch/pytorch/issues/148073",),
 )

@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="functionalization/unfold",
     devices=("cpu", "cuda"),
     ops=("Tensor.unfold",),
-    affected=(Affected(first_seen="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0"),),
     references=(
         "https://github.com/pytorch/pytorch/issues/165409",
         "https://github.com/pytorch/pytorch/issues/98143",

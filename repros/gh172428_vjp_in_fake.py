@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="fake_tensor/custom_op",
     devices=("cpu", "cuda"),
     ops=("library.custom_op", "func.vjp"),
-    affected=(Affected(first_seen="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0"),),
     matches=(r"Please convert all Tensors to FakeTensors first", r"GradTrackingTensor"),
     references=("https://github.com/pytorch/pytorch/issues/172428",),
 )

@@ -18,7 +18,7 @@ ISSUE = Issue(
     culprit="aot_autograd/backward_pass_autocast",
     devices=("cpu", "cuda"),
     ops=("amp.autocast", "matmul"),
-    affected=(Affected(first_seen="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0"),),
     workaround_config={"torch._functorch.config.backward_pass_autocast": "off"},
     references=("https://github.com/pytorch/pytorch/issues/179804",),
 )

@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="post_grad_passes/reinplace_inplaceable_ops",
     devices=("cpu", "cuda"),
     ops=("index_add", "index_copy", "index_fill", "index_put"),
-    affected=(Affected(first_seen="2.13.0", last_seen="2.13.0", fixed="2.14.1"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.13.0", fixed="2.14.1"),),
     references=(
         "https://github.com/pytorch/pytorch/issues/183986",
         "https://github.com/pytorch/pytorch/pull/184488",

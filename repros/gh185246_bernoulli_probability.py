@@ -15,7 +15,7 @@ ISSUE = Issue(
     culprit="decomposition/bernoulli",
     devices=("cpu",),
     ops=("bernoulli",),
-    affected=(Affected(first_seen="2.9.1"),),
+    affected=(Affected(first_seen="2.6.0"),),
     references=("https://github.com/pytorch/pytorch/issues/185246",),
     related=("gh197554",),
 )

@@ -15,7 +15,7 @@ ISSUE = Issue(
     culprit="decomposition/index_add",
     devices=("cpu", "cuda"),
     ops=("index_add",),
-    affected=(Affected(first_seen="2.9.1"),),
+    affected=(Affected(first_seen="2.6.0"),),
     references=("https://github.com/pytorch/pytorch/issues/185885",),
     related=("gh197554", "gh121135"),
 )

@@ -16,7 +16,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="variables/set",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.13.0", last_seen="2.13.0", fixed="2.14.1"),),
+    affected=(Affected(first_seen="2.9.1", last_seen="2.13.0", fixed="2.14.1"),),
     references=("https://github.com/pytorch/pytorch/issues/186671",),
 )
 

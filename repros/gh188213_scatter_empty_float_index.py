@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="lowerings/scatter",
     devices=("cpu", "cuda"),
     ops=("scatter",),
-    affected=(Affected(first_seen="2.13.0", last_seen="2.13.0", fixed="2.14.1"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.13.0", fixed="2.14.1"),),
     references=(
         "https://github.com/pytorch/pytorch/issues/188213",
         "https://github.com/pytorch/pytorch/pull/188466",

@@ -16,7 +16,7 @@ ISSUE = Issue(
     stage="inductor",
     culprit="post_grad_passes/reinplace_inplaceable_ops",
     ops=("slice_scatter",),
-    affected=(Affected(first_seen="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0"),),
     references=(
         "https://github.com/pytorch/pytorch/issues/195451",
         "https://github.com/pytorch/pytorch/pull/195484",

@@ -3,7 +3,8 @@ A custom op on a dtype view followed by diagonal_scatter returns the input itsel
 
 Why: neither the op on the view nor the scatter gets a buffer of its own, and the copy back is dropped; what the plain
 program returns as a new tensor is the caller's tensor here.
-What to do: keep view(dtype) inside the op, and let torch.where build the result in place of the scatter.
+What to do: keep view(dtype) inside the op, and let torch.where build the result in place of the scatter. On 2.6.0 and
+2.9.1 that does not help: take the backend aot_eager.
 """
 
 import torch
@@ -15,7 +16,7 @@ ISSUE = Issue(
     stage="inductor",
     culprit="post_grad_passes/reinplace_inplaceable_ops",
     ops=("diagonal_scatter", "Tensor.view", "library.custom_op"),
-    affected=(Affected(first_seen="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0"),),
     references=("https://github.com/pytorch/pytorch/issues/197408",),
     related=("gh195451",),
 )

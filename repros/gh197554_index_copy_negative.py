@@ -18,7 +18,7 @@ ISSUE = Issue(
     culprit="decomposition/index_copy",
     devices=("cpu", "cuda"),
     ops=("index_copy",),
-    affected=(Affected(first_seen="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0"),),
     references=("https://github.com/pytorch/pytorch/issues/197554",),
     related=("gh185885", "gh121135"),
 )

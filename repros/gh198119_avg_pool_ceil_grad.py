@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="lowerings/avg_pool2d_backward",
     devices=("cpu", "cuda"),
     ops=("nn.functional.avg_pool2d", "nn.functional.avg_pool1d"),
-    affected=(Affected(first_seen="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0"),),
     references=("https://github.com/pytorch/pytorch/issues/198119",),
 )
 

@@ -16,7 +16,7 @@ ISSUE = Issue(
     stage="inductor",
     culprit="scheduler/fusion",
     ops=("Tensor.index_copy_", "flip"),
-    affected=(Affected(first_seen="2.9.1", last_seen="2.14.1", fixed="2.15.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.14.1", fixed="2.15.0"),),
     references=("https://github.com/pytorch/pytorch/issues/198270",),
 )
 

@@ -16,6 +16,7 @@ import collections
 import copy
 import multiprocessing
 import os
+import signal
 import time
 import warnings
 from typing import Any
@@ -93,26 +94,29 @@ def main() -> None:
     warm.prepare()
     backend.install(gpus.gpu(arguments.gpu))
     torch.compile(lambda x: x.softmax(-1))(torch.ones(4, 4))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     counts: collections.Counter[str] = collections.Counter()
     start = time.monotonic()
     context = multiprocessing.get_context("fork")
     chosen = [i for i, op in enumerate(op_db) if dtype in op.dtypes and not any(word in op.name for word in RANDOM)]
-    for index in chosen[:: arguments.every][: arguments.limit]:
-        here, there = context.Pipe(duplex=False)
-        process = context.Process(target=_child, args=(there, index, dtype))
-        process.start()
-        there.close()
-        try:
-            verdict, detail = here.recv() if here.poll(arguments.seconds) else ("too slow", "")
-        except EOFError:
-            verdict, detail = "died", ""
-        process.kill()
-        process.join()
-        counts[verdict] += 1
-        if verdict not in ("healthy", "no kernel"):
-            print(f"{op_db[index].full_name:45} {verdict:12} {' '.join(detail.split())}", flush=True)
-    print(f"torch {torch.__version__} {arguments.dtype} on {arguments.gpu}: {dict(counts)}, ", end="")
-    print(f"{time.monotonic() - start:.0f} s")
+    try:
+        for index in chosen[:: arguments.every][: arguments.limit]:
+            here, there = context.Pipe(duplex=False)
+            process = context.Process(target=_child, args=(there, index, dtype))
+            process.start()
+            there.close()
+            try:
+                verdict, detail = here.recv() if here.poll(arguments.seconds) else ("too slow", "")
+            except EOFError:
+                verdict, detail = "died", ""
+            process.kill()
+            process.join()
+            counts[verdict] += 1
+            if verdict not in ("healthy", "no kernel"):
+                print(f"{op_db[index].full_name:45} {verdict:12} {' '.join(detail.split())}", flush=True)
+    finally:  # also when it is interrupted: what was measured is told
+        print(f"torch {torch.__version__} {arguments.dtype} on {arguments.gpu}: {dict(counts)}, ", end="")
+        print(f"{time.monotonic() - start:.0f} s")
 
 
 if __name__ == "__main__":

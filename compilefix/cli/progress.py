@@ -33,9 +33,10 @@ class Silent:
 class Plain(Silent):
     """A line now and then, for logs."""
 
-    def __init__(self, stream: TextIO, on_started: Callable[[], None]) -> None:
+    def __init__(self, stream: TextIO, on_started: Callable[[], None], *, each: bool = True) -> None:
         super().__init__(on_started)
         self._stream = stream
+        self._each = each
 
     def warming(self) -> None:
         """Say that torch is being loaded."""
@@ -47,8 +48,9 @@ class Plain(Silent):
         print(f"compilefix: torch {environment.torch}, {runs} runs", file=self._stream, flush=True)
 
     def result(self, result: Result) -> None:
-        """Say what one record came to."""
-        print(f"compilefix: {result.id} {result.verdict.value}", file=self._stream, flush=True)
+        """Say what one record came to, where each is of interest."""
+        if self._each:
+            print(f"compilefix: {result.id} {result.verdict.value}", file=self._stream, flush=True)
 
 
 class Bar(Silent):
@@ -92,10 +94,14 @@ class Bar(Silent):
 
 
 @contextlib.contextmanager
-def progress(stream: TextIO, on_started: Callable[[], None]) -> Iterator[Silent]:
-    """Show progress on `stream`, a bar on a terminal, plain lines elsewhere; `on_started` marks the first run."""
+def progress(stream: TextIO, on_started: Callable[[], None], *, each: bool = True) -> Iterator[Silent]:
+    """
+    Show progress on `stream`, a bar on a terminal, plain lines elsewhere; `on_started` marks the first run.
+
+    Without `each` the plain lines leave out what every record came to.
+    """
     if not stream.isatty():
-        yield Plain(stream, on_started)
+        yield Plain(stream, on_started, each=each)
         return
     bar = Bar(stream, on_started)
     with bar.display:

@@ -11,6 +11,7 @@ from typing import Any
 from compilefix import environment
 from compilefix.cli import options
 from compilefix.cli.progress import progress
+from compilefix.errors import Exit, UsageError
 
 HELP = "measure this torch build once: which workarounds and which strategies of the drop-in ops it needs"
 DEFAULTS: dict[str, Any] = {"timeout": 60.0, "seed": 0, "memory": "4GiB"}
@@ -32,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run ``probe``."""
     environment.require_torch()
-    from compilefix import gate, ops, registry, runner
+    from compilefix import ops, registry, runner
     from compilefix.workarounds import probe
 
     chosen = DEFAULTS | {"jobs": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2}
@@ -50,19 +51,22 @@ def run(args: argparse.Namespace) -> int:
         complete=args.complete,
         cache=Path(chosen["cache_dir"]) if "cache_dir" in chosen else None,
     )
+    if chosen["jobs"] < 1:
+        raise UsageError(f"--jobs {chosen['jobs']} must be at least 1")
     records: dict[str, bool] = {}
-    with progress(sys.stderr, lambda: None) as watcher:
-        table, doubts = probe.measure_ops(plan, watcher)
-        if not args.ops:
-            found = registry.discover()
-            records = probe.measure_records([r for r in found.records if r.kind == "issue"], plan, watcher)
-    path = probe.save(records, table)
+    with progress(sys.stderr, lambda: None, each=False) as watcher:
+        found = probe.measure_ops(plan, watcher)
+        if not args.ops and not found.interrupted:
+            records = probe.measure_records(
+                [r for r in registry.discover().records if r.kind == "issue"], plan, watcher
+            )
+    print(f"compilefix: wrote {probe.save(records, found.table)}", file=sys.stderr)
     if args.record:
-        print(f"compilefix: wrote {probe.ship(table, Path(args.record))}", file=sys.stderr)
-    for doubt in doubts:
+        print(f"compilefix: wrote {probe.ship(found.table, Path(args.record))}", file=sys.stderr)
+    for doubt in found.doubts:
         print(f"compilefix: could not tell: {doubt}", file=sys.stderr)
-    for name in names:
+    for name in found.table:
         print(f"{name}: {ops.choice(name).strategy}")
-    print(f"compilefix: wrote {path}", file=sys.stderr)
-    gate.forget_here()
-    return 4 if doubts else 0
+    if found.interrupted:
+        return int(Exit.INTERRUPTED)
+    return int(Exit.INCONCLUSIVE if found.doubts else Exit.EXPECTED)

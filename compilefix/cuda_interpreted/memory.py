@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import triton.language as tl
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle, _get_np_dtype
 from triton.runtime.interpreter import _interpreter as raw
 
@@ -227,7 +228,23 @@ def atomic(self: Any, operation: Any, pointers: Any, value: Any, mask: Any, *res
     _keep(ATOMIC, pointers.data, lanes, size)
     if WATCH.launch is not None and "RELAXED" not in str(rest[0]):
         WATCH.launch.trace.orders = True
+    if pointers.get_element_ty() == tl.bfloat16 and "FADD" in str(operation):
+        return TensorHandle(_added(pointers.data, value.data, lanes), tl.bfloat16)
     return _rmw(self, operation, pointers, value, TensorHandle(lanes, mask.dtype), *rest)
+
+
+def _added(pointers: Array, value: Array, lanes: Array) -> Array:
+    """Add bfloat16 `value` lane by lane, which the interpreter cannot; return what each lane found."""
+    before = np.zeros(np.shape(lanes), dtype=np.uint16)
+    value = np.broadcast_to(value, before.shape)
+    one = np.ones(1, dtype=bool)
+    for place in zip(*np.nonzero(lanes), strict=True):
+        at = np.array([pointers[place]], dtype=np.uint64)
+        before[place] = raw.load(at, one, np.zeros(1, np.uint16), np.dtype(np.uint16))[0]
+        pair = np.array([before[place], value[place]], dtype=np.uint16)
+        total = torch.from_numpy(pair.view(np.int16)).view(torch.bfloat16).sum(dtype=torch.float32).to(torch.bfloat16)
+        raw.store(at, total.reshape(1).view(torch.int16).numpy().view(np.uint16), one)
+    return before
 
 
 def install() -> None:

@@ -60,6 +60,9 @@ class DropIn:
     """Ids of the issues that this op avoids. It is on where one of them may affect the running torch."""
 
     sample: Sample
+    also: tuple[Op, ...] = ()
+    """Other functions by which torch calls upstream's, such as an operator's method."""
+
     notes: Mapping[str, str] = field(default_factory=dict)
     """Strategy to what the reader must know of it."""
 

@@ -63,7 +63,7 @@ DROP_INS = (
         documented=bernoulli,
         strategies={"checked": _checked, "disable": island(torch.bernoulli)},
         records=("gh185246",),
-        sample=Sample(base=_certain, arguments=_arguments, patterns=("result",)),
+        sample=Sample(base=_certain, arguments=_arguments, edge=_arguments, patterns=("at_edge",)),
         notes={"checked": "reads all probabilities once more"},
     ),
 )

@@ -58,6 +58,7 @@ DROP_INS = (
         strategies={"remainder": _remainder, "disable": island(torch.floor_divide)},
         records=("gh143649", "gh197895"),
         sample=SAMPLE,
+        also=(torch.Tensor.__floordiv__,),
     ),
     DropIn(
         name="floor_divide_",

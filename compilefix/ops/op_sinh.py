@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -78,6 +77,6 @@ IN_PLACE = DropIn(
     documented=sinh_,
     strategies=in_place_strategies(FUNCTIONAL.strategies, torch.Tensor.sinh_, saved=True),
     records=("gh183763",),
-    sample=replace(SAMPLE, patterns=("on_input",)),
+    sample=Sample(arguments=_arguments, base=_values, patterns=("on_input", "on_clone")),
 )
 DROP_INS = (FUNCTIONAL, IN_PLACE)

@@ -70,7 +70,8 @@ def choose(drop_in: DropIn) -> Choice:
     Return the strategy of `drop_in` for the running torch.
 
     On a torch that none of its records affects it is `PLAIN`. Elsewhere the cheapest strategy that was right on every
-    pattern: on this build, else on this release, else on all releases that were measured. Raises `UsageError` for a
+    pattern: on this build, else on this release, else on all releases that were measured where those lie on both sides
+    of this one, else `LAST_RESORT`. Raises `UsageError` for a
     switch that names no strategy.
     """
     decision = decide(drop_in)
@@ -129,12 +130,13 @@ def cheapest(drop_in: DropIn) -> tuple[str, str]:
         for strategy in drop_in.strategies:
             if strategy != PLAIN and right(table.get(strategy, {})):
                 return strategy, where
-    tables = [t[drop_in.name] for t in shipped().values() if drop_in.name in t]
-    for strategy in drop_in.strategies:
-        if strategy != PLAIN and tables and all(right(t.get(strategy, {})) for t in tables):
-            return strategy, f"right on every release that was measured ({', '.join(shipped())})"
+    tables = {Version(v): t[drop_in.name] for v, t in shipped().items() if drop_in.name in t}
+    if tables and min(tables) <= Version(release()) <= max(tables):
+        for strategy in drop_in.strategies:
+            if strategy != PLAIN and all(right(table.get(strategy, {})) for table in tables.values()):
+                return strategy, f"right on {', '.join(str(v) for v in sorted(tables))}, which lie around this release"
     last = LAST_RESORT if LAST_RESORT in drop_in.strategies else list(drop_in.strategies)[-1]
-    return last, "nothing was right on every release that was measured" if tables else "not measured on any release"
+    return last, f"not measured on torch {release()}, nor on releases around it"
 
 
 def measured_warning(drop_in: DropIn, strategy: str) -> str | None:

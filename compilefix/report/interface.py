@@ -283,7 +283,7 @@ def price(cure: Cure) -> str:
     if cure.extra_bytes:
         parts.append(f"{cure.extra_bytes:+,d} bytes")
     if cure.ratio is None and cure.effect is Effect.CURES:
-        parts.append("time not measured: the program without it cannot be timed")
+        parts.append("time not measured: the program without it dies or raises, or is a sequence of calls")
     return ", ".join(parts)
 
 

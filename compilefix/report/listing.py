@@ -292,6 +292,9 @@ def _by_word(cells: Mapping[str, str]) -> str:
 def _next(record: Record) -> Iterator[str]:
     tried = ", workaround included" if _has_workaround(record) else ""
     yield f"Try it on this torch{tried}: compilefix check {record.id}"
+    if isinstance(record.known, Issue) and record.known.disputed is None:
+        yield f'Only while torch needs it: with compilefix.workaround("{record.id}"): … (or as a decorator)'
+        yield f"Every way around it, put to the proof: compilefix check {record.id} --workarounds"
     if record.known.workaround_config:
         yield "Set what stands under “What to do” before the first torch.compile"
     elif record.goes_wrong and not _has_workaround(record):

@@ -37,20 +37,20 @@ class Swap(TorchFunctionMode):
         return replaced(*args, **(kwargs or {}))
 
     def __call__(self, function: F) -> F:
-        """Return `function` so that every call runs in this scope."""
-        table = self.table
+        """Return `function` so that every call runs in this scope; always this one, which Dynamo guards on."""
 
         @functools.wraps(function, updated=())
         def scoped(*args: Any, **kwargs: Any) -> Any:
-            with Swap(table):
+            with self:
                 return function(*args, **kwargs)
 
         return scoped  # type: ignore[return-value]
 
 
 def drop_ins(record: Record) -> tuple[DropIn, ...]:
-    """Return the drop-in ops that avoid `record`."""
-    return tuple(spec for spec in map(ops.spec, ops.names()) if record.id in spec.records)
+    """Return the drop-in ops that avoid `record` where its program calls them by name."""
+    called = {name.split(".")[-1] for name in record.known.ops}
+    return tuple(s for s in map(ops.spec, ops.names()) if record.id in s.records and called & {s.name, f"{s.name}_"})
 
 
 def offers(record: Record) -> str | None:
@@ -78,4 +78,4 @@ def spellings(spec: DropIn) -> tuple[Any, ...]:
     """Return the objects under which torch knows an op: function, tensor method, and their aliases."""
     owners = (torch, torch.Tensor, torch.nn.functional)
     found = [getattr(owner, spec.name, None) for owner in owners]
-    return tuple(dict.fromkeys([spec.upstream, *(f for f in found if f is not None)]))
+    return tuple(dict.fromkeys([spec.upstream, *spec.also, *(f for f in found if f is not None)]))

@@ -58,9 +58,21 @@ class _Op:
     wrong: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
 
-def measure_ops(plan: Plan, watcher: Watcher) -> tuple[Table, tuple[str, ...]]:
+@dataclass(frozen=True, kw_only=True)
+class Probed:
+    """What a probe found before it ended."""
+
+    table: Table
+    doubts: tuple[str, ...]
+    """What could not be told, in words."""
+
+    interrupted: bool = False
+    """Ended early; `table` has the ops that were done by then."""
+
+
+def measure_ops(plan: Plan, watcher: Watcher) -> Probed:
     """
-    Return, for each op, its strategies with the patterns that came out wrong, and what could not be told.
+    Measure the strategies of ops: which patterns come out wrong.
 
     Unless `Plan.complete`, strategies are tried from the cheapest on until one is right, and a strategy that fails
     one of the first patterns is not put to the rest; `PLAIN` and that first right one are always complete.
@@ -70,25 +82,34 @@ def measure_ops(plan: Plan, watcher: Watcher) -> tuple[Table, tuple[str, ...]]:
         spec = ops.spec(name)
         todo.append(_Op(name, hostile.patterns(spec), list(spec.strategies)))
     doubts: list[str] = []
-    while any(op.left for op in todo):
-        turn = [(op, op.left[:] if plan.complete else op.left[:1]) for op in todo if op.left]
-        sieve = len(hostile.FUNCTIONAL) if plan.complete else hostile.FIRST
-        first = [(op, s, p) for op, strategies in turn for s in strategies for p in op.patterns[:sieve]]
-        doubts += _run(plan, watcher, first)
-        rest = [
-            (op, s, p)
-            for op, strategies in turn
-            for s in strategies
-            if not any(op.wrong.get(s, {}).values())
-            for p in op.patterns[sieve:]
-        ]
-        doubts += _run(plan, watcher, rest)
-        for op, strategies in turn:
-            del op.left[: len(strategies)]
-            found = next((s for s in strategies if op.wrong.get(s) and not any(op.wrong[s].values())), None)
-            if found and not plan.complete:
-                op.left.clear()
-    return {op.name: op.wrong for op in todo}, tuple(doubts)
+    try:
+        while any(op.left for op in todo):
+            doubts += _round(plan, watcher, [op for op in todo if op.left])
+    except KeyboardInterrupt:
+        return Probed(table={op.name: op.wrong for op in todo if not op.left}, doubts=tuple(doubts), interrupted=True)
+    return Probed(table={op.name: op.wrong for op in todo}, doubts=tuple(doubts))
+
+
+def _round(plan: Plan, watcher: Watcher, todo: Sequence[_Op]) -> list[str]:
+    """Measure the next strategy of every op (all of them in a complete probe); return what could not be told."""
+    turn = [(op, op.left[:] if plan.complete else op.left[:1]) for op in todo]
+    sieve = len(hostile.FUNCTIONAL) if plan.complete else hostile.FIRST
+    first = [(op, s, p) for op, strategies in turn for s in strategies for p in op.patterns[:sieve]]
+    doubts = _run(plan, watcher, first)
+    rest = [
+        (op, s, p)
+        for op, strategies in turn
+        for s in strategies
+        if not any(op.wrong.get(s, {}).values())
+        for p in op.patterns[sieve:]
+    ]
+    doubts += _run(plan, watcher, rest)
+    for op, strategies in turn:
+        del op.left[: len(strategies)]
+        found = next((s for s in strategies if op.wrong.get(s) and not any(op.wrong[s].values())), None)
+        if found and not plan.complete:
+            op.left.clear()
+    return doubts
 
 
 def _run(plan: Plan, watcher: Watcher, cases: Sequence[tuple[_Op, str, str]]) -> list[str]:
@@ -144,9 +165,15 @@ def _record(folder: Path, op: str, strategy: str, pattern: str) -> Record:
 
 def measure_records(records: Sequence[Record], plan: Plan, watcher: Watcher) -> dict[str, bool]:
     """Return which records' programs misbehave on this build; those that could not be told are left out."""
-    report = runner.check(
-        records, watcher=watcher, options=replace(plan.options, workarounds=False), isolation=plan.isolation
-    )
+    with tempfile.TemporaryDirectory(prefix="compilefix-probe-") as folder:
+        report = runner.check(
+            records,
+            watcher=watcher,
+            options=replace(plan.options, targets=(), workarounds=False),
+            isolation=plan.isolation,
+            cache=plan.cache,
+            journal=Path(folder),
+        )
     if report.interrupted:
         raise KeyboardInterrupt
     bad = {Verdict.REPRODUCES: True, Verdict.REGRESSED: True, Verdict.CLEAR: False, Verdict.FIXED_EARLY: False}

@@ -127,6 +127,23 @@ def test_a_dropped_atomic_is_a_race_and_an_atomic_is_none() -> None:
         assert {(what, note) for what, note, _ in _found()} == (set() if atomic else {("race", False), ("race", True)})
 
 
+@triton.jit
+def scatter_kernel(x, index, out, BLOCK: tl.constexpr):
+    """out[index] += x, atomically."""
+    i = tl.arange(0, BLOCK)
+    tl.atomic_add(out + tl.load(index + i), tl.load(x + i), i < 3, sem="relaxed")
+
+
+@pytest.mark.slow
+@interpreted
+def test_atomic_additions_in_bfloat16() -> None:
+    """Twice to one place, once to another; the masked lane adds nothing."""
+    out = torch.tensor([1.0, 10.0], dtype=torch.bfloat16)
+    x = torch.tensor([0.5, 2.0, 0.25, 100.0], dtype=torch.bfloat16)
+    scatter_kernel[(1,)](x, torch.tensor([0, 1, 0, 1]), out, BLOCK=4)
+    assert out.tolist() == [1.75, 12.0]
+
+
 @pytest.mark.slow
 @interpreted
 def test_two_writes_count_only_where_they_differ_and_only_as_a_note() -> None:

@@ -57,12 +57,18 @@ def test_a_strategy_must_be_right_on_every_target(monkeypatch: pytest.MonkeyPatc
     assert ops.choice("slice_scatter").strategy == "cat"
 
 
-def test_a_release_that_nobody_measured_takes_what_was_right_on_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    ship(monkeypatch, v1_0_0={"clone": RIGHT, "cat": RIGHT}, v1_1_0={"clone": WRONG, "cat": RIGHT})
+def test_a_release_between_measured_ones_takes_what_was_right_on_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    ship(monkeypatch, v1_0_0={"clone": RIGHT, "cat": RIGHT}, v99_0_0={"clone": WRONG, "cat": RIGHT})
     assert ops.choice("slice_scatter").strategy == "cat"
-    ship(monkeypatch, v1_0_0={"clone": WRONG})
+    ship(monkeypatch, v1_0_0={"clone": WRONG}, v99_0_0={"clone": RIGHT})
     assert ops.choice("slice_scatter").strategy == selection.LAST_RESORT
-    monkeypatch.setattr(selection, "shipped", dict)
+
+
+@pytest.mark.parametrize("releases", [("v1_0_0", "v1_1_0"), ("v98_0_0", "v99_0_0"), ()])
+def test_a_release_beyond_the_measured_ones_takes_no_chances(
+    monkeypatch: pytest.MonkeyPatch, releases: tuple[str, ...]
+) -> None:
+    ship(monkeypatch, **{release: {"clone": RIGHT} for release in releases})
     assert ops.choice("slice_scatter").strategy == selection.LAST_RESORT
 
 

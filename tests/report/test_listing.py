@@ -263,6 +263,8 @@ def test_an_explanation_in_full(records: tuple[Record, ...]) -> None:
         "\n"
         "Next\n"
         "  Try it on this torch, workaround included: compilefix check gh999999\n"
+        '  Only while torch needs it: with compilefix.workaround("gh999999"): … (or as a decorator)\n'
+        "  Every way around it, put to the proof: compilefix check gh999999 --workarounds\n"
         "  Set what stands under “What to do” before the first torch.compile\n"
         "  A report to send: compilefix check gh999999 --format markdown\n"
     )
