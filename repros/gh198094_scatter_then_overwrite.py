@@ -16,7 +16,7 @@ ISSUE = Issue(
     stage="inductor",
     culprit="post_grad_passes/reinplace_inplaceable_ops",
     devices=("cpu", "cuda"),
-    ops=("select_scatter", "slice_scatter", "diagonal_scatter"),
+    ops=("select_scatter", "slice_scatter", "diagonal_scatter", "as_strided_scatter"),
     affected=(Affected(first_seen="2.6.0"),),
     references=(
         "https://github.com/pytorch/pytorch/issues/198094",
