@@ -16,6 +16,7 @@ from compilefix.registry import Record
 from compilefix.workarounds.interface import F
 
 WIDTH = 1
+ISLAND = "disable"
 
 
 class Swap(TorchFunctionMode):
@@ -48,9 +49,14 @@ class Swap(TorchFunctionMode):
 
 
 def drop_ins(record: Record) -> tuple[DropIn, ...]:
-    """Return the drop-in ops that avoid `record` where its program calls them by name."""
+    """
+    Return the drop-in ops that avoid `record` where its program calls them by name.
+
+    An op that takes the `ISLAND` is left out: a graph break inside of a function mode fails in Dynamo.
+    """
     called = {name.split(".")[-1] for name in record.known.ops}
-    return tuple(s for s in map(ops.spec, ops.names()) if record.id in s.records and called & {s.name, f"{s.name}_"})
+    found = [s for s in map(ops.spec, ops.names()) if record.id in s.records and called & {s.name, f"{s.name}_"}]
+    return tuple(spec for spec in found if _strategy(spec) != ISLAND)
 
 
 def offers(record: Record) -> str | None:

@@ -1,7 +1,8 @@
-"""A warmed zygote changes no verdict: the issues of the registry, forked and in fresh processes."""
+"""A warmed zygote changes no verdict: records of the registry, forked and in fresh processes."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from compilefix.cli.progress import Silent
 from compilefix.outcome import Target
 from tests.conftest import CACHE
 
+CONTRACTS = ("contract-clone-protects-input", "contract-mean-counts-sources-only")
 Outcomes = dict[str, tuple[str, dict[str, tuple[str, list[str]]]]]
 
 
@@ -34,16 +36,19 @@ def outcomes(isolation: str, state: Path, ids: tuple[str, ...], targets: tuple[T
 
 
 @pytest.mark.slow
-def test_forked_and_fresh_processes_agree_on_inductor_for_every_issue(tmp_path: Path) -> None:
+def test_forked_and_fresh_processes_agree_on_inductor_for_many_records(tmp_path: Path) -> None:
     """
-    Every issue comes to the same outcome on Inductor whether forked from the zygote or run fresh.
+    A third of the issues, and two contracts, come to the same outcome whether forked from the zygote or run fresh.
 
-    Of the contracts only a few: a fresh process takes ten seconds, and most of them are about plain code.
+    A fresh process takes ten seconds. ``COMPILEFIX_TEST_ALL=1`` compares the whole registry.
     """
-    issues = registry.discover().select(select=("record:issue",), ignore=("symptom:hang",))
-    quick = (*(r.id for r in issues), "contract-clone-protects-input", "contract-mean-counts-sources-only")
+    found = registry.discover().select(ignore=("symptom:hang",))
+    sample = [r.id for r in found if r.kind == "issue"][::3]
+    ids = [r.id for r in found] if os.environ.get("COMPILEFIX_TEST_ALL") else [*sample, *CONTRACTS]
     targets = (Target("inductor"),)
-    assert outcomes("fork", tmp_path / "f", quick, targets) == outcomes("spawn", tmp_path / "s", quick, targets)
+    forked, fresh = (outcomes(way, tmp_path / way, tuple(ids), targets) for way in ("fork", "spawn"))
+    assert forked == fresh
+    assert len(forked) >= 20
 
 
 @pytest.mark.slow

@@ -167,6 +167,23 @@ def test_kinds_are_offered_from_narrow_to_wide() -> None:
     assert "select_scatter" in workarounds.offered(record)["rewrite"]
 
 
+def test_an_op_that_leaves_the_graph_is_no_rewrite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dynamo fails where a function mode breaks the graph, so another kind must serve."""
+    (record,) = records_of("gh183763")
+    assert "rewrite" in workarounds.offered(record)
+    monkeypatch.setenv(gate.VARIABLE, "sinh=disable")
+    assert "rewrite" not in workarounds.offered(record)
+
+
+def test_a_decorated_function_is_compiled_once() -> None:
+    """Every call enters the same scope, which Dynamo guards on."""
+    counter = Counter()
+    compiled = workaround("gh198094")(torch.compile(program, backend=counter, fullgraph=True))
+    for _ in range(5):
+        compiled(*arguments())
+    assert len(counter.graphs) == 1
+
+
 def test_a_stale_workaround_does_nothing_and_says_so_once() -> None:
     def function() -> None:
         """Nothing."""
