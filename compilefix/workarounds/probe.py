@@ -12,6 +12,7 @@ from typing import Any
 
 from compilefix import environment, gate, ops, runner
 from compilefix.issue import Issue, Symptom
+from compilefix.ops.drop_in import PLAIN
 from compilefix.outcome import REFERENCE, Did, Result, Target, Verdict
 from compilefix.registry import Record
 from compilefix.runner.session import Watcher
@@ -90,6 +91,13 @@ def measure_ops(plan: Plan, watcher: Watcher) -> Probed:
     return Probed(table={op.name: op.wrong for op in todo}, doubts=tuple(doubts))
 
 
+def hold(name: str, strategy: str, plan: Plan, watcher: Watcher) -> dict[str, list[str]]:
+    """Put one strategy to every pattern of its op; return the patterns that came out wrong, by target."""
+    op = _Op(name, hostile.patterns(ops.spec(name)), [])
+    _run(plan, watcher, [(op, strategy, pattern) for pattern in op.patterns])
+    return op.wrong.get(strategy, {})
+
+
 def _round(plan: Plan, watcher: Watcher, todo: Sequence[_Op]) -> list[str]:
     """Measure the next strategy of every op (all of them in a complete probe); return what could not be told."""
     turn = [(op, op.left[:] if plan.complete else op.left[:1]) for op in todo]
@@ -106,8 +114,9 @@ def _round(plan: Plan, watcher: Watcher, todo: Sequence[_Op]) -> list[str]:
     doubts += _run(plan, watcher, rest)
     for op, strategies in turn:
         del op.left[: len(strategies)]
-        found = next((s for s in strategies if op.wrong.get(s) and not any(op.wrong[s].values())), None)
-        if found and not plan.complete:
+        right = [s for s in strategies if op.wrong.get(s) and not any(op.wrong[s].values())]
+        enough = PLAIN not in right or not ops.choice(op.name).decision.on  # a record may show in no pattern
+        if right and enough and not plan.complete:
             op.left.clear()
     return doubts
 
