@@ -58,6 +58,11 @@ def registry(chosen: dict[str, Any]) -> Registry:
     return discover(Path(folder) for folder in chosen.get("repros", ()))
 
 
+def cores() -> int:
+    """Return how many cores this process may use; 2 where that cannot be told."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
+
+
 def selected(found: Registry, chosen: dict[str, Any]) -> tuple[Record, ...]:
     """Return the records that the arguments select."""
     return found.select(chosen.get("ids", ()), chosen.get("select", ()), chosen.get("ignore", ()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
 import threading
@@ -58,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     """Run ``check``."""
     from compilefix import runner
 
-    chosen = DEFAULTS | {"jobs": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2}
+    chosen = DEFAULTS | {"jobs": options.cores()}
     chosen |= options.settings(args)
     _validate(chosen)
     options.check_writable(args.output)

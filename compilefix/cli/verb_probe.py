@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from compilefix import environment
 from compilefix.cli import options
 from compilefix.cli.progress import progress
 from compilefix.errors import Exit, UsageError
+from compilefix.outcome import Target
 
 HELP = "measure this torch build once: which workarounds and which strategies of the drop-in ops it needs"
 DEFAULTS: dict[str, Any] = {"timeout": 60.0, "seed": 0, "memory": "4GiB"}
@@ -36,13 +36,13 @@ def run(args: argparse.Namespace) -> int:
     from compilefix import ops, registry, runner
     from compilefix.workarounds import probe
 
-    chosen = DEFAULTS | {"jobs": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2}
+    chosen = DEFAULTS | {"jobs": options.cores()}
     chosen |= options.settings(args)
     names = tuple(ops.spec(name).name for name in args.ops) or ops.names()
     plan = probe.Plan(
         names=names,
         options=runner.Options(
-            targets=probe.targets(args.target or ["inductor:cpu"]),
+            targets=tuple(map(Target.parse, args.target or ["inductor:cpu"])),
             jobs=chosen["jobs"],
             timeout=float(chosen["timeout"]),
             seed=chosen["seed"],

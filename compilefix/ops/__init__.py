@@ -8,6 +8,7 @@ is made once, when an op is first asked for.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import pkgutil
@@ -31,6 +32,7 @@ class StrategyWarning(UserWarning):
     """A strategy was taken by hand that was measured to be wrong on this release."""
 
 
+@functools.cache
 def modules() -> tuple[str, ...]:
     """Return the names of the ops' files, without their prefix."""
     return tuple(

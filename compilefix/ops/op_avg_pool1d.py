@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from compilefix.ops.drop_in import DropIn, Op, Sample, island
-from compilefix.ops.pooling import Axis, Sizes, ceil_average, sizes
+from compilefix.ops.pooling import Axis, Sizes, axes, ceil_average
 
 Tensor = torch.Tensor
 upstream: Op = torch.nn.functional.avg_pool1d
@@ -52,12 +52,10 @@ def fitting_windows(
 ) -> Tensor:
     """With `ceil_mode`, pad until the windows fit, sum, and divide by what each one counts."""
     if ceil_mode and input.ndim in (2, 3) and input.is_floating_point():
-        given = (kernel_size, kernel_size if stride is None or stride == () else stride, padding)
-        kernel, step, rim = (sizes(value, 1) for value in given)
-        if kernel and step and rim:
-            columns = Axis(input.shape[-1], kernel[0], step[0], rim[0])
-            if columns.valid and input.shape[-2] != 0:
-                return ceil_average(input.unsqueeze(-2), Axis(1, 1, 1, 0), columns, count_include_pad).squeeze(-2)
+        found = axes(input.shape[-1:], kernel_size, stride, padding)
+        if found and input.shape[-2] != 0:
+            (columns,) = found
+            return ceil_average(input.unsqueeze(-2), Axis(1, 1, 1, 0), columns, count_include_pad).squeeze(-2)
     return upstream(  # type: ignore[no-any-return]
         input, kernel_size, stride, padding, ceil_mode, count_include_pad
     )

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from compilefix.ops.drop_in import DropIn, Op, Sample, island
-from compilefix.ops.pooling import Axis, Sizes, ceil_average, sizes
+from compilefix.ops.pooling import Sizes, axes, ceil_average
 
 Tensor = torch.Tensor
 upstream: Op = torch.nn.functional.avg_pool2d
@@ -55,12 +55,10 @@ def fitting_windows(
 ) -> Tensor:
     """With `ceil_mode`, pad until the windows fit, sum, and divide by what each one counts."""
     if ceil_mode and divisor_override is None and input.ndim in (3, 4) and input.is_floating_point():
-        given = (kernel_size, kernel_size if stride is None or stride == () else stride, padding)
-        kernel, step, rim = (sizes(value, 2) for value in given)
-        if kernel and step and rim:
-            rows, columns = (Axis(input.shape[i - 2], kernel[i], step[i], rim[i]) for i in (0, 1))
-            if rows.valid and columns.valid and input.shape[-3] != 0:
-                return ceil_average(input, rows, columns, count_include_pad)
+        found = axes(input.shape[-2:], kernel_size, stride, padding)
+        if found and input.shape[-3] != 0:
+            rows, columns = found
+            return ceil_average(input, rows, columns, count_include_pad)
     return upstream(  # type: ignore[no-any-return]
         input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )

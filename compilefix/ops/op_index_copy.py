@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from compilefix.ops import checks
 from compilefix.ops.clones import opaque_clone
-from compilefix.ops.drop_in import DropIn, Sample, functional_strategies, in_place_strategies
+from compilefix.ops.drop_in import DropIn, functional_strategies, in_place_strategies
+from compilefix.ops.op_index_add import SAMPLE
 
 Tensor = torch.Tensor
 OP = "index_copy_"
@@ -96,17 +95,6 @@ def scatter(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     return torch.scatter(opaque_clone(input), dim, index, source)
 
 
-def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    assert src is not None
-    return (0, torch.tensor([4, 1], device=src.device), src), {}
-
-
-def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    assert src is not None
-    return (0, torch.tensor([4, -1], device=src.device), src), {}
-
-
-SAMPLE = Sample(source=lambda base: base[3:5], arguments=_arguments, edge=_edge)
 FUNCTIONAL = DropIn(
     name="index_copy",
     upstream=torch.index_copy,

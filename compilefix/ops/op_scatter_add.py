@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
-from compilefix.ops.drop_in import DropIn, Sample, functional_strategies, in_place_strategies
-from compilefix.ops.op_scatter import rows, whole
+from compilefix.ops.drop_in import DropIn, functional_strategies, in_place_strategies
+from compilefix.ops.op_scatter import SAMPLE, whole
 
 Tensor = torch.Tensor
 
@@ -40,16 +38,6 @@ def _lenient(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     return torch.scatter_add(input, dim, whole(index), src)
 
 
-def _arguments(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    return (0, rows(src), src), {}
-
-
-def _edge(src: Tensor | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    assert src is not None
-    return (0, src.new_ones(0, 6), src), {}
-
-
-SAMPLE = Sample(source=lambda base: base[2:4], arguments=_arguments, edge=_edge)
 FUNCTIONAL = DropIn(
     name="scatter_add",
     upstream=torch.scatter_add,

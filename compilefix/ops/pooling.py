@@ -20,6 +20,16 @@ def sizes(value: Sizes, count: int) -> tuple[int, ...] | None:
     return tuple(value) if len(value) == count else None
 
 
+def axes(shape: torch.Size, kernel_size: Sizes, stride: Sizes | None, padding: Sizes) -> tuple[Axis, ...] | None:
+    """Return the windows along each dimension of `shape`; None where the sizes do not fit it, or upstream refuses."""
+    given = (kernel_size, kernel_size if stride is None or stride == () else stride, padding)
+    kernel, step, rim = (sizes(value, len(shape)) for value in given)
+    if not (kernel and step and rim):
+        return None
+    found = tuple(Axis(*numbers) for numbers in zip(shape, kernel, step, rim, strict=True))
+    return found if all(axis.valid for axis in found) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Axis:
     """Windows along one dimension: its size, and the windows' size, stride and padding."""

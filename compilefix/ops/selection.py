@@ -71,8 +71,7 @@ def choose(drop_in: DropIn) -> Choice:
 
     On a torch that none of its records affects it is `PLAIN`. Elsewhere the cheapest strategy that was right on every
     pattern: on this build, else on this release, else on all releases that were measured where those lie on both sides
-    of this one, else `LAST_RESORT`. Raises `UsageError` for a
-    switch that names no strategy.
+    of this one, else `LAST_RESORT`. Raises `UsageError` for a switch that names no strategy.
     """
     decision = decide(drop_in)
     asked = gate.forced().get(drop_in.name)

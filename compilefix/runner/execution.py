@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import importlib
 import importlib.util
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import torch
 
+from compilefix import environment
 from compilefix.issue import Known
 from compilefix.oracle import Observation, Raised, flatten, overlaps, raised
 from compilefix.oracle.observation import walk
 from compilefix.outcome import Did, Target
 from compilefix.runner.protocol import Mode, Request
+from compilefix.settings import MissingSettingError, patched
 
 Compile = Callable[[Any], Any]
-
-
-class MissingSettingError(Exception):
-    """A setting that this torch does not have."""
 
 
 def load(path: Path) -> ModuleType:
@@ -46,21 +44,7 @@ def record_of(module: ModuleType) -> Known:
 
 def missing_names(requires: tuple[str, ...]) -> list[str]:
     """Return the dotted torch names of `requires` that this torch lacks."""
-    return [name for name in requires if "." in name and not _exists(name)]
-
-
-def _exists(name: str) -> bool:
-    parts = name.split(".")
-    owner: Any = importlib.import_module(parts[0])
-    for i, part in enumerate(parts[1:], 1):
-        if not hasattr(owner, part):
-            try:
-                owner = importlib.import_module(".".join(parts[: i + 1]))
-            except ImportError:
-                return False
-        else:
-            owner = getattr(owner, part)
-    return True
+    return [name for name in requires if "." in name and not environment.feature("has", name)]
 
 
 GRAPH_CACHES = ("torch._inductor.config.fx_graph_cache", "torch._functorch.config.enable_autograd_cache")
@@ -71,27 +55,10 @@ def caches_graphs(known: Known) -> bool:
     return known.caches == "warm" or any(name in known.config for name in GRAPH_CACHES)
 
 
-@contextlib.contextmanager
-def settings(known: Known, *, workaround: bool) -> Iterator[None]:
+def settings(known: Known, *, workaround: bool) -> AbstractContextManager[None]:
     """Apply the record's settings (and those of its workaround); raise `MissingSettingError` for an unknown one."""
     caches = dict.fromkeys(GRAPH_CACHES, True) if known.caches == "warm" else {}
-    wanted = caches | dict(known.config) | (dict(known.workaround_config) if workaround else {})
-    before: list[tuple[Any, str, Any]] = []
-    for name, value in wanted.items():
-        module, _, rest = name.partition(".config.")
-        owner: Any = importlib.import_module(f"{module}.config")
-        *path, last = rest.split(".")
-        for part in path:
-            owner = getattr(owner, part, None)
-        if owner is None or not hasattr(owner, last):
-            raise MissingSettingError(f"this torch has no setting {name}")
-        before.append((owner, last, getattr(owner, last)))
-        setattr(owner, last, value)
-    try:
-        yield
-    finally:
-        for owner, last, value in reversed(before):
-            setattr(owner, last, value)
+    return patched(caches | dict(known.config) | (dict(known.workaround_config) if workaround else {}))
 
 
 def compiler(known: Known, target: Target) -> Compile:

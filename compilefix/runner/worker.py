@@ -19,6 +19,7 @@ from compilefix.cuda_interpreted.problems import cpu_only, limit_of
 from compilefix.issue import Contract, Known, Symptom
 from compilefix.outcome import Did, Difference, Outcome
 from compilefix.runner.protocol import Mode, Request, encode_reply
+from compilefix.settings import MissingSettingError
 from compilefix.text import first_line
 
 OBSERVATION = "reference.pickle"
@@ -74,7 +75,7 @@ def serve(request: Request) -> Outcome:
         if request.mode is Mode.REFERENCE:
             return _reference(request, known)
         return _compiled(request, known, module)
-    except execution.MissingSettingError as error:
+    except MissingSettingError as error:
         return Outcome(did=Did.UNSUPPORTED, reason=str(error))
     except MemoryError as error:
         return Outcome(did=Did.UNRESOLVED, reason=execution.environment_trouble(error, request.memory))

@@ -13,7 +13,7 @@ from typing import Any
 from compilefix import environment, gate, ops, runner
 from compilefix.issue import Issue, Symptom
 from compilefix.ops.drop_in import PLAIN
-from compilefix.outcome import REFERENCE, Did, Result, Target, Verdict
+from compilefix.outcome import REFERENCE, Did, Result, Verdict
 from compilefix.registry import Record
 from compilefix.runner.session import Watcher
 from compilefix.workarounds import hostile
@@ -219,8 +219,3 @@ def _write(path: Path, raw: dict[str, Any]) -> None:
     temporary = path.with_suffix(".tmp")
     temporary.write_text(json.dumps(raw, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     temporary.replace(path)
-
-
-def targets(texts: Sequence[str]) -> tuple[Target, ...]:
-    """Return the targets on which ops are measured."""
-    return tuple(Target.parse(text) for text in texts)
