@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -12,9 +13,11 @@ from torch.utils._pytree import tree_flatten, tree_map
 
 from compilefix.ops.drop_in import PLAIN, DropIn
 
-invocations = pytest.importorskip(
-    "torch.testing._internal.common_methods_invocations", reason="this torch comes without its OpInfo samples"
-)
+# Importing them would forbid this process to set torch.backends' flags, for all other tests as well.
+with mock.patch.object(torch.backends, "disable_global_flags"):
+    invocations = pytest.importorskip(
+        "torch.testing._internal.common_methods_invocations", reason="this torch comes without its OpInfo samples"
+    )
 DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.bool, torch.complex64)
 Function = Callable[..., Any]
 
