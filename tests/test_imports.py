@@ -65,6 +65,7 @@ ALLOWED = {
         "cuda_interpreted",
         "environment",
         "gate",
+        "issue",
         "measured",
         "ops",
         "outcome",
