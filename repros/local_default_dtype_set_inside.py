@@ -1,0 +1,36 @@
+"""
+set_default_dtype inside the compiled function does not change the dtype of what is made after it.
+
+Why: Dynamo writes the call into the graph, but AOTAutograd decides on the dtypes while it traces, without running the
+call at that place.
+What to do: name the dtype, as in torch.ones(2, dtype=torch.float64), or set the default outside.
+"""
+
+import torch
+
+from compilefix.issue import Affected, Issue, Symptom
+
+ISSUE = Issue(
+    symptom=Symptom.WRONG_RESULT,
+    stage="aot_eager",
+    culprit="aot_autograd/set_default_dtype",
+    devices=("cpu", "cuda"),
+    ops=("set_default_dtype", "ones"),
+    affected=(Affected(first_seen="2.6.0"),),
+    references=("https://github.com/pytorch/pytorch/issues/184405",),
+)
+
+
+def inputs(device: str) -> tuple[torch.Tensor, ...]:
+    return (torch.tensor([1, 2], device=device),)
+
+
+def program(x: torch.Tensor) -> torch.Tensor:
+    torch.set_default_dtype(torch.float64)
+    wide = torch.ones(2, device=x.device)
+    torch.set_default_dtype(torch.float32)
+    return x * wide
+
+
+def workaround(x: torch.Tensor) -> torch.Tensor:
+    return x * torch.ones(2, device=x.device, dtype=torch.float64)
