@@ -2,7 +2,7 @@
 contextlib.ExitStack and contextlib.suppress leave the whole function to plain Python.
 
 Why: Dynamo refused all context managers of contextlib except contextmanager and nullcontext.
-What to do: upgrade; compiled in 2.13.0. On an affected release write with statements, and try for suppress.
+What to do: upgrade; compiled in 2.11.0. On an affected release write with statements, and try for suppress.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="graph_break/contextlib",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.11.0"),),
     expects={"graph_breaks": 0},
     references=(
         "https://github.com/pytorch/pytorch/issues/109309",

@@ -1,7 +1,7 @@
 """
 A class that is defined inside the compiled function breaks the graph.
 
-Why: Dynamo does not trace the body of a class statement. Releases before 2.13.0 counted no break: they left the whole
+Why: Dynamo does not trace the body of a class statement. 2.9.1 and earlier counted no break: they left the whole
 function to plain Python.
 What to do: define the class outside.
 """
@@ -15,7 +15,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="graph_break/build_class",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.13.0"),),
+    affected=(Affected(first_seen="2.11.0"),),
     expects={"graph_breaks": 0},
     references=(
         "https://github.com/pytorch/pytorch/issues/128942",

@@ -19,7 +19,7 @@ ISSUE = Issue(
     stage="inductor",
     culprit="runtime/default_cache_dir",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.11.0", fixed="2.13.0"),),
     requires=("linux",),
     matches=(r"uid not found|No username set in the environment",),
     references=(

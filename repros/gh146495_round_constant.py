@@ -2,7 +2,7 @@
 round(value, 2) of a Python number keeps one digit less than asked for.
 
 Why: Dynamo folded the call with its arguments in the wrong place.
-What to do: upgrade; right in 2.9.1.
+What to do: upgrade; right in 2.8.0.
 """
 
 import torch
@@ -14,7 +14,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="variables/builtin_round",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.6.0", last_seen="2.6.0", fixed="2.9.1"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.6.0", fixed="2.8.0"),),
     references=("https://github.com/pytorch/pytorch/pull/146495",),
 )
 

@@ -2,7 +2,7 @@
 A match statement with a dict pattern ends in an internal error.
 
 Why: Dynamo handed its own stand-in for the tuple of keys to code that expects a real tuple.
-What to do: upgrade; right in 2.13.0. On an affected release use if with in.
+What to do: upgrade; right in 2.11.0. On an affected release use if with in.
 """
 
 import torch
@@ -14,7 +14,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="symbolic_convert/match_keys",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.11.0"),),
     matches=(r"'TupleVariable' object is not iterable",),
     references=("https://github.com/pytorch/pytorch/pull/165956",),
 )

@@ -20,10 +20,7 @@ ISSUE = Issue(
     ops=("Tensor.to_dense",),
     affected=(Affected(first_seen="2.6.0"),),
     requires=("torch.backends.mkldnn",),
-    matches=(
-        r"itensor_from_mkldnn expects MKL-DNN tensor input",
-        r"Cannot access data pointer of Tensor that doesn't have storage",
-    ),
+    matches=(r"expects MKL-DNN tensor input|Cannot access data pointer of Tensor that doesn't have storage",),
     references=("https://github.com/pytorch/pytorch/issues/182402", "https://github.com/pytorch/pytorch/issues/183773"),
 )
 
