@@ -84,7 +84,7 @@ class CheckedGraph:
         )
 
     def compile(self, compiler: Callable[[], Callable[..., Any]]) -> None:
-        """Let `compiler` compile the graph; where it fails, the plain one stays in place and is kept at its first call."""
+        """Let `compiler` compile the graph; where it fails, the plain one stays and is kept at its first call."""
         try:
             self._fast = compiler()
             self._runs = "inductor"
