@@ -41,6 +41,7 @@ ALLOWED = {
         *GROUND,
     },
     "validation": {"oracle", *GROUND},
+    "backend": {"oracle", "outcome", *GROUND},
     "recipes": {"oracle", "outcome", "issue", *GROUND},
     "gate": {"condition", "environment", "issue", *GROUND},
     "ops": {"validation", "gate", "registry", "environment", "issue", *GROUND},
@@ -76,14 +77,24 @@ ALLOWED = {
         *GROUND,
     },
     "__main__": {"cli"},
-    "": {"gate", "standing", "validation", "workarounds"},
+    "": {"backend", "gate", "standing", "validation", "workarounds"},
 }
 """Room to the rooms it may import; the empty name is the package itself, for its version."""
 
 HEAVY = {
-    "torch": {"cuda_interpreted", "environment", "oracle", "ops", "recipes", "runner", "validation", "workarounds"},
+    "torch": {
+        "backend",
+        "cuda_interpreted",
+        "environment",
+        "oracle",
+        "ops",
+        "recipes",
+        "runner",
+        "validation",
+        "workarounds",
+    },
     "rich": {"report/table", "report/listing", "cli/progress"},
-    "platformdirs": {"gate", "runner"},
+    "platformdirs": {"backend", "gate", "runner"},
 }
 """Third-party packages and where they may be imported."""
 
