@@ -11,7 +11,7 @@ import torch
 from compilefix.issue import Contract, Truth
 
 CONTRACT = Contract(
-    statement="torch.ops.aten.prod has an overload dim_Dimname",
+    statement="torch.ops.aten.prod has an overload dim_Dimname.",
     truth=Truth.DOES_NOT_HOLD,
     since="2.13.0",
     devices=("cpu", "cuda"),

@@ -3,7 +3,7 @@ copy.deepcopy of a tensor breaks the graph.
 
 Why: Dynamo traces deepcopy only for containers of constants (since 2.13.0; before, for nothing): a fake tensor cannot
 be copied that way.
-What to do: write x.clone().
+What to do: write x.clone() for a tensor.
 """
 
 import copy

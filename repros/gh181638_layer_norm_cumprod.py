@@ -3,7 +3,7 @@ LayerNorm, flatten and cumprod in one function compile for ever.
 
 Why: the backward graph of the long running product, over an index that the flattening has turned into divisions and
 remainders, is simplified for ever. Without gradients the function compiles at once.
-What to do: call cumprod in a function under torch.compiler.disable.
+What to do: upgrade; compiles in 2.13.0. On an affected release call cumprod in a function under torch.compiler.disable.
 """
 
 import torch
@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="codegen/scan_of_flattened",
     devices=("cpu",),
     ops=("nn.functional.layer_norm", "flatten", "cumprod"),
-    affected=(Affected(first_seen="2.6.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.11.0", fixed="2.13.0"),),
     limit=30.0,
     references=("https://github.com/pytorch/pytorch/issues/181638",),
     related=("gh148073",),

@@ -3,7 +3,7 @@ A compiled function that makes an MKL-DNN tensor dense raises RuntimeError.
 
 Why: the tensor's data lie in an opaque layout. Tracing replaces it by an ordinary tensor that to_dense() refuses, and
 the generated code asks for an address that there is not.
-What to do: call to_dense() before the compiled function.
+What to do: upgrade; right in 2.14.1. On an affected release call to_dense() before the compiled function.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ ISSUE = Issue(
     culprit="functionalization/opaque_layout",
     devices=("cpu",),
     ops=("Tensor.to_dense",),
-    affected=(Affected(first_seen="2.6.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.13.0", fixed="2.14.1"),),
     requires=("torch.backends.mkldnn",),
     matches=(r"expects MKL-DNN tensor input|Cannot access data pointer of Tensor that doesn't have storage",),
     references=("https://github.com/pytorch/pytorch/issues/182402", "https://github.com/pytorch/pytorch/issues/183773"),
