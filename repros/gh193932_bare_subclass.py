@@ -3,7 +3,7 @@ An operator on a bare subclass of Tensor raises TypeError.
 
 Why: a dispatch mode of AOTAutograd leaves every class that it does not know to that class's own __torch_dispatch__. A
 subclass that only adds a name or attributes has none, and nobody is left to run the operator.
-What to do: hand in the plain tensor, as x.as_subclass(torch.Tensor), and make the subclass again outside.
+What to do: upgrade; right in 2.15.0. On an affected release take the plain tensor, x.as_subclass(torch.Tensor), first.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ ISSUE = Issue(
     culprit="custom_op_analysis/not_implemented",
     devices=("cpu", "cuda"),
     ops=("Tensor.as_subclass", "mm"),
-    affected=(Affected(first_seen="2.13.0"),),
+    affected=(Affected(first_seen="2.11.0", last_seen="2.14.1", fixed="2.15.0"),),
     matches=(r"Multiple dispatch failed for",),
     references=(
         "https://github.com/pytorch/pytorch/issues/193932",

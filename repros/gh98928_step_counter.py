@@ -17,7 +17,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="guards/int_attribute",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.6.0"),),
+    affected=(Affected(first_seen="2.8.0"),),
     expects={"recompiles": 1},
     workaround_config={"torch._dynamo.config.allow_unspec_int_on_nn_module": True},
     references=(
