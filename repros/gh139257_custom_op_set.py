@@ -1,8 +1,8 @@
 """
 A custom operator that gives its argument new data with set_ cannot be compiled.
 
-Why: functionalisation runs the operator on a copy and copies the result back into the old storage. A change of storage
-or size cannot be expressed that way, and the copy fails.
+Why: the traced graph still has the target at its old size: the backend eager looks for a dimension that is not there,
+and functionalisation, which copies results back into the old storage, cannot express the change at all.
 What to do: return the new tensor from the operator, and assign its data outside of the compiled function.
 """
 
@@ -12,7 +12,7 @@ from compilefix.issue import Affected, Issue, Symptom
 
 ISSUE = Issue(
     symptom=Symptom.ERROR,
-    stage="aot_eager",
+    stage="eager",
     culprit="functionalization/set_in_custom_op",
     devices=("cpu", "cuda"),
     ops=("Tensor.set_", "library.custom_op"),

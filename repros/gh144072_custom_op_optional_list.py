@@ -1,9 +1,9 @@
 """
-A custom operator that writes into an optional list of tensors fails to compile when the list is not given.
+A custom operator that writes into an optional list of tensors cannot be compiled.
 
-Why: functionalisation collects what the operator writes into and goes through the list without asking whether it is
-None.
-What to do: pass an empty list, or make the argument a list that is always given.
+Why: functionalisation knew how to copy tensors, optional tensors and lists of tensors that an operator writes into,
+but no optional lists, and refused the whole operator.
+What to do: upgrade; compiled in 2.8.0. On an affected release declare a list that is always given, and pass [].
 """
 
 import torch
@@ -16,12 +16,13 @@ ISSUE = Issue(
     culprit="functionalization/optional_mutable_list",
     devices=("cpu", "cuda"),
     ops=("library.define",),
-    affected=(Affected(first_seen="2.6.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.6.0", fixed="2.8.0"),),
+    matches=(r"Found a custom \(non-ATen\) operator whose output has alias annotations",),
     references=("https://github.com/pytorch/pytorch/issues/144072",),
 )
 
 
-NAME = "compilefix::gh144072_add"
+NAME, PLAIN = "compilefix::gh144072_add", "compilefix::gh144072_plain"
 
 
 def add_to(total: torch.Tensor, log: list[torch.Tensor] | None, x: torch.Tensor) -> None:
@@ -38,6 +39,9 @@ if not hasattr(torch.ops.compilefix, "gh144072_add"):  # a process may load this
     torch.library.define(NAME, "(Tensor(a!) total, Tensor(b!)[]? log, Tensor x) -> ()")
     torch.library.impl(NAME, "default", add_to)
     torch.library.register_fake(NAME, add_nothing)
+    torch.library.define(PLAIN, "(Tensor(a!) total, Tensor(b!)[] log, Tensor x) -> ()")
+    torch.library.impl(PLAIN, "default", add_to)
+    torch.library.register_fake(PLAIN, add_nothing)
 
 
 def inputs(device: str) -> tuple[torch.Tensor, ...]:
@@ -50,5 +54,5 @@ def program(total: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
 
 
 def workaround(total: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    torch.ops.compilefix.gh144072_add(total, [], x * 2.0)
+    torch.ops.compilefix.gh144072_plain(total, [], x * 2.0)
     return total + 1.0

@@ -17,7 +17,7 @@ ISSUE = Issue(
     culprit="codegen/assert_size_stride",
     devices=("cpu", "cuda"),
     ops=("library.custom_op", "empty_like"),
-    affected=(Affected(first_seen="2.6.0"),),
+    affected=(Affected(first_seen="2.8.0"),),
     matches=(r"expected size \d+==\d+, stride \d+==\d+ at dim=\d+",),
     references=(
         "https://github.com/pytorch/pytorch/issues/149425",

@@ -5,7 +5,7 @@ Why: Dynamo's model of a deque had every other method, but not this one.
 What to do: upgrade; compiled in 2.14.1. On an affected release write d.appendleft(d.pop()).
 """
 
-from collections import deque
+import collections
 
 import torch
 
@@ -27,12 +27,12 @@ def inputs(device: str) -> tuple[torch.Tensor, ...]:
 
 
 def program(x: torch.Tensor) -> torch.Tensor:
-    turns = deque([2.0, 3.0, 4.0])
+    turns = collections.deque([2.0, 3.0, 4.0])
     turns.rotate(1)
     return x * turns[0]
 
 
 def workaround(x: torch.Tensor) -> torch.Tensor:
-    turns = deque([2.0, 3.0, 4.0])
+    turns = collections.deque([2.0, 3.0, 4.0])
     turns.appendleft(turns.pop())
     return x * turns[0]

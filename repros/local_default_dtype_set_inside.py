@@ -1,8 +1,8 @@
 """
-set_default_dtype inside the compiled function does not change the dtype of what is made after it.
+With backend="aot_eager", set_default_dtype inside the function does not change what is made after it.
 
-Why: Dynamo writes the call into the graph, but AOTAutograd decides on the dtypes while it traces, without running the
-call at that place.
+Why: AOTAutograd traces the graph with the call but keeps ops without a dtype as they are, and runs none of the calls
+later. The backends behind it, Inductor among them, write the dtype out and are right.
 What to do: name the dtype, as in torch.ones(2, dtype=torch.float64), or set the default outside.
 """
 

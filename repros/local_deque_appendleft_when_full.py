@@ -6,7 +6,7 @@ wrong end.
 What to do: keep a list, and cut it yourself.
 """
 
-from collections import deque
+import collections
 from collections.abc import Callable
 
 import torch
@@ -22,7 +22,7 @@ ISSUE = Issue(
     references=("https://github.com/pytorch/pytorch/pull/139279",),
 )
 
-RECENT: deque[torch.Tensor] = deque(maxlen=2)
+RECENT: collections.deque[torch.Tensor] = collections.deque(maxlen=2)
 NEWEST: list[torch.Tensor] = []
 
 
