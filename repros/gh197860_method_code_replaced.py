@@ -17,7 +17,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="guards/method_code",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.11.0"),),
+    affected=(Affected(first_seen="2.6.0"),),
     references=(
         "https://github.com/pytorch/pytorch/issues/197860",
         "https://github.com/pytorch/pytorch/pull/198124",

@@ -2,7 +2,8 @@
 A cache folder that cannot be made ends every compiled call in an error.
 
 Why: Inductor writes the code that it generates into TORCHINDUCTOR_CACHE_DIR, or into a folder under /tmp, and has no
-way to work without; in 2.13.0 the partitioner before it looks there as well. Containers with a read-only file system have this; a path behind a file stands for it here.
+way to work without; in 2.13.0 the partitioner before it looks there as well. Containers with a read-only file system
+have this; a path behind a file stands for it here.
 What to do: set TORCHINDUCTOR_CACHE_DIR to a folder that the process may write, such as one on a tmpfs.
 """
 

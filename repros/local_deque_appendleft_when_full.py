@@ -18,7 +18,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="side_effects/deque_maxlen",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.11.0"),),
+    affected=(Affected(first_seen="2.6.0"),),
     references=("https://github.com/pytorch/pytorch/pull/139279",),
 )
 
