@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="codegen/cpp_loop_nest",
     devices=("cpu",),
     ops=("nn.InstanceNorm2d", "flatten", "nn.BatchNorm1d"),
-    affected=(Affected(first_seen="2.11.0", last_seen="2.11.0", fixed="2.13.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.11.0", fixed="2.13.0"),),
     matches=(r"AssertionError: unexpected group",),
     references=(
         "https://github.com/pytorch/pytorch/issues/183370",
