@@ -17,7 +17,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="graph_break/heapq",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.6.0", last_seen="2.14.1", fixed="2.15.0"),),
+    affected=(Affected(first_seen="2.4.1", last_seen="2.14.1", fixed="2.15.0"),),
     expects={"graph_breaks": 0},
     references=(
         "https://github.com/pytorch/pytorch/issues/106885",

@@ -16,7 +16,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="graph_break/contextlib",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.11.0"),),
+    affected=(Affected(first_seen="2.4.1", last_seen="2.9.1", fixed="2.11.0"),),
     expects={"graph_breaks": 0},
     references=(
         "https://github.com/pytorch/pytorch/issues/109309",

@@ -17,7 +17,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="graph_break/deepcopy",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.6.0"),),
+    affected=(Affected(first_seen="2.4.1"),),
     expects={"graph_breaks": 0},
     references=(
         "https://github.com/pytorch/pytorch/issues/115122",

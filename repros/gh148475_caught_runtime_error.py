@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="fake_tensor/exception_in_try",
     devices=("cpu", "cuda"),
     ops=("cat",),
-    affected=(Affected(first_seen="2.6.0", last_seen="2.13.0", fixed="2.14.1"),),
+    affected=(Affected(first_seen="2.4.1", last_seen="2.13.0", fixed="2.14.1"),),
     matches=(r"Tensors must have same number of dimensions|Number of dimensions of tensors must match",),
     references=(
         "https://github.com/pytorch/pytorch/issues/148475",

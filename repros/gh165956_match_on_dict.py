@@ -14,7 +14,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="symbolic_convert/match_keys",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.11.0"),),
+    affected=(Affected(first_seen="2.4.1", last_seen="2.9.1", fixed="2.11.0"),),
     matches=(r"'TupleVariable' object is not iterable",),
     references=("https://github.com/pytorch/pytorch/pull/165956",),
 )

@@ -15,7 +15,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="side_effects/text_of_new_object",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.6.0", last_seen="2.13.0", fixed="2.14.1"),),
+    affected=(Affected(first_seen="2.4.1", last_seen="2.13.0", fixed="2.14.1"),),
     matches=(r"'Step' object has no attribute",),
     references=("https://github.com/pytorch/pytorch/issues/173221",),
 )

@@ -15,7 +15,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="variables/tensor_attribute",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.6.0", last_seen="2.11.0", fixed="2.13.0"),),
+    affected=(Affected(first_seen="2.4.1", last_seen="2.11.0", fixed="2.13.0"),),
     matches=(r"'Tensor' object has no attribute",),
     references=(
         "https://github.com/pytorch/pytorch/issues/174166",

@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="variables/torch_size_argument",
     devices=("cpu",),
     ops=("Tensor",),
-    affected=(Affected(first_seen="2.6.0", last_seen="2.14.1", fixed="2.15.0"),),
+    affected=(Affected(first_seen="2.4.1", last_seen="2.14.1", fixed="2.15.0"),),
     references=("https://github.com/pytorch/pytorch/issues/196467",),
 )
 

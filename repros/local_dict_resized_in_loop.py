@@ -15,7 +15,7 @@ ISSUE = Issue(
     stage="eager",
     culprit="variables/dict_iterator",
     devices=("cpu", "cuda"),
-    affected=(Affected(first_seen="2.6.0", last_seen="2.11.0", fixed="2.13.0"),),
+    affected=(Affected(first_seen="2.4.1", last_seen="2.11.0", fixed="2.13.0"),),
     references=("https://github.com/pytorch/pytorch/issues/175855",),
 )
 
