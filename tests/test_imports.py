@@ -87,6 +87,7 @@ HEAVY = {
     "torch": {
         "backend",
         "cuda_interpreted",
+        "doctor",
         "environment",
         "oracle",
         "ops",
