@@ -42,6 +42,7 @@ ALLOWED = {
     },
     "validation": {"oracle", *GROUND},
     "backend": {"oracle", "outcome", *GROUND},
+    "doctor": {"cuda_interpreted", "environment", *GROUND},
     "recipes": {"oracle", "outcome", "issue", *GROUND},
     "gate": {"condition", "environment", "issue", *GROUND},
     "ops": {"validation", "gate", "registry", "environment", "issue", *GROUND},
@@ -58,11 +59,12 @@ ALLOWED = {
         *GROUND,
     },
     "standing": {"environment", "gate", "ops", "registry", "workarounds", *GROUND},
-    "report": {"check", "cure", "standing", "environment", "issue", "outcome", "registry", *GROUND},
+    "report": {"check", "cure", "doctor", "standing", "environment", "issue", "outcome", "registry", *GROUND},
     "cli": {
         "check",
         "config",
         "cuda_interpreted",
+        "doctor",
         "environment",
         "gate",
         "measured",
@@ -85,6 +87,7 @@ HEAVY = {
     "torch": {
         "backend",
         "cuda_interpreted",
+        "doctor",
         "environment",
         "oracle",
         "ops",
@@ -94,7 +97,7 @@ HEAVY = {
         "workarounds",
     },
     "rich": {"report/table", "report/listing", "cli/progress"},
-    "platformdirs": {"backend", "gate", "runner"},
+    "platformdirs": {"backend", "doctor/folders", "gate", "runner"},
 }
 """Third-party packages and where they may be imported."""
 
