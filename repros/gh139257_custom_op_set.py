@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="functionalization/set_in_custom_op",
     devices=("cpu", "cuda"),
     ops=("Tensor.set_", "library.custom_op"),
-    affected=(Affected(first_seen="2.6.0"),),
+    affected=(Affected(first_seen="2.4.1"),),
     references=("https://github.com/pytorch/pytorch/issues/139257",),
 )
 

@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="functionalization/optional_mutable_list",
     devices=("cpu", "cuda"),
     ops=("library.define",),
-    affected=(Affected(first_seen="2.6.0", last_seen="2.6.0", fixed="2.8.0"),),
+    affected=(Affected(first_seen="2.4.1", last_seen="2.6.0", fixed="2.8.0"),),
     matches=(r"Found a custom \(non-ATen\) operator whose output has alias annotations",),
     references=("https://github.com/pytorch/pytorch/issues/144072",),
 )

@@ -18,7 +18,7 @@ ISSUE = Issue(
     culprit="functionalization/opaque_layout",
     devices=("cpu",),
     ops=("Tensor.to_dense",),
-    affected=(Affected(first_seen="2.6.0", last_seen="2.13.0", fixed="2.14.1"),),
+    affected=(Affected(first_seen="2.4.1", last_seen="2.13.0", fixed="2.14.1"),),
     requires=("torch.backends.mkldnn",),
     matches=(r"expects MKL-DNN tensor input|Cannot access data pointer of Tensor that doesn't have storage",),
     references=("https://github.com/pytorch/pytorch/issues/182402", "https://github.com/pytorch/pytorch/issues/183773"),

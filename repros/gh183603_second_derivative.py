@@ -17,7 +17,7 @@ ISSUE = Issue(
     culprit="aot_autograd/double_backward",
     devices=("cpu", "cuda"),
     ops=("autograd.grad",),
-    affected=(Affected(first_seen="2.6.0"),),
+    affected=(Affected(first_seen="2.4.1"),),
     matches=(r"does not currently support double backward",),
     references=(
         "https://github.com/pytorch/pytorch/issues/183603",

@@ -18,7 +18,7 @@ ISSUE = Issue(
     culprit="aot_autograd/synthetic_base",
     devices=("cpu", "cuda"),
     ops=("select",),
-    affected=(Affected(first_seen="2.6.0"),),
+    affected=(Affected(first_seen="2.4.1"),),
     matches=(r"incorrect out shape after application of ViewMeta sequence",),
     references=("https://github.com/pytorch/pytorch/issues/198095",),
     related=("gh139789",),

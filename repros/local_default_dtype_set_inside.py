@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="aot_autograd/set_default_dtype",
     devices=("cpu", "cuda"),
     ops=("set_default_dtype", "ones"),
-    affected=(Affected(first_seen="2.6.0"),),
+    affected=(Affected(first_seen="2.4.1"),),
     references=("https://github.com/pytorch/pytorch/issues/184405",),
 )
 
