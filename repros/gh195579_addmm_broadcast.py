@@ -3,7 +3,8 @@ addmm broadcasts its product up to the input, which plain code refuses, once com
 
 Why: the decomposition for small shapes adds input and product with ordinary broadcasting; the kernel lets only the
 input be expanded.
-What to do: write input + a @ b where broadcasting both ways is meant; both forms agree then.
+What to do: upgrade; refuses in 2.15.0. On an affected release write input + a @ b where broadcasting both ways is
+meant; both forms agree then.
 """
 
 import torch
@@ -16,7 +17,7 @@ ISSUE = Issue(
     culprit="decompositions/addmm",
     devices=("cpu",),
     ops=("addmm",),
-    affected=(Affected(first_seen="2.6.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.14.1", fixed="2.15.0"),),
     references=("https://github.com/pytorch/pytorch/issues/195579",),
     related=("gh196596",),
 )
