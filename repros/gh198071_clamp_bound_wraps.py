@@ -2,16 +2,18 @@
 A clamp bound that does not fit the integer type wraps around once compiled.
 
 Why: the lowering converts the bound to the tensor's type before it compares, and 300 as int8 is 44. Plain code
-refuses such a bound; newer releases leave the values alone.
+refuses such a bound, and from 2.15.0 on leaves the values alone.
 What to do: widen first: x.to(torch.int32).clamp(max=300).to(x.dtype).
 """
+
+from collections.abc import Callable
 
 import torch
 
 from compilefix.issue import Affected, Issue, Symptom
 
 ISSUE = Issue(
-    symptom=Symptom.MISSING_ERROR,
+    symptom=Symptom.WRONG_RESULT,
     stage="inductor",
     culprit="lowerings/clamp",
     devices=("cpu", "cuda"),
@@ -27,3 +29,15 @@ def inputs(device: str) -> tuple[torch.Tensor, ...]:
 
 def program(x: torch.Tensor) -> torch.Tensor:
     return torch.clamp(x, max=300)
+
+
+def workaround(x: torch.Tensor) -> torch.Tensor:
+    return torch.clamp(x.to(torch.int32), max=300).to(x.dtype)
+
+
+def drive(f: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> dict[str, bool]:
+    try:
+        clamped = f(x)
+    except RuntimeError:
+        return {"left alone or refused": True}
+    return {"left alone or refused": torch.equal(clamped, x)}
