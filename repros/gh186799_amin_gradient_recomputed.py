@@ -13,7 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_GRADIENT,
     stage="inductor",
-    culprit="partitioner/recompute",
+    culprit="codegen/atan2",
     devices=("cpu",),
     ops=("atan2", "amin", "amax"),
     requires=("avx2",),
