@@ -13,7 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_ALIAS,
     stage="inductor",
-    culprit="joint_graph_passes/remove_no_ops",
+    culprit="joint_graph_passes/constant_fold_uniform_value",
     devices=("cpu", "cuda"),
     ops=("mul", "add", "div"),
     references=("https://github.com/pytorch/pytorch/issues/197893",),

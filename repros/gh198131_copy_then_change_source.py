@@ -16,7 +16,7 @@ ISSUE = Issue(
     culprit="post_grad_passes/remove_noop_ops",
     devices=("cpu", "cuda"),
     ops=("Tensor.__setitem__", "slice"),
-    affected=(Affected(first_seen="2.14.1", last_seen="2.14.1", fixed="2.15.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.14.1", fixed="2.15.0"),),
     references=("https://github.com/pytorch/pytorch/issues/198131",),
     related=("gh177631", "gh197489"),
 )
