@@ -42,11 +42,18 @@ def table(records: Sequence[Record], matrix: Matrix, *, width: int | None = None
         states = [matrix.state(record.id, release) for release in releases]
         rows.append([(f" {page.symbol(SIGNS[state])}", SIGNS[state][2]) for state in states])
     layout = Rows(page, [record.id for record in records], releases, rows)
-    layout.head()
+    if layout.fits:
+        layout.head()
     for record, row in zip(records, rows, strict=True):
-        layout.add(record.id, record.title, [row])
+        if layout.fits:
+            layout.add(record.id, record.title, [row])
+        else:  # a narrow terminal and many releases
+            page.paragraph(record.title, lead=record.id, lead_style="bold")
+            page.paragraph(
+                ", ".join(f"{sign.strip()} {r}" for r, (sign, _) in zip(releases, row, strict=True)), indent=2
+            )
     page.line()
-    page.line((", ".join(f"{page.symbol(SIGNS[state])} {text}" for state, text in LEGEND.items()), ""))
+    page.paragraph(", ".join(f"{page.symbol(SIGNS[state])} {text}" for state, text in LEGEND.items()))
     for release in releases:
         counts = Counter(matrix.state(record.id, release) for record in records)
         failed = f" ({failure})" if (failure := matrix.failed(release)) else ""
