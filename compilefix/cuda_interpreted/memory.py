@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import linecache
 import sys
 from collections.abc import Iterator
@@ -12,11 +13,15 @@ from typing import Any
 import numpy as np
 import torch
 import triton.language as tl
+from triton.runtime import interpreter
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle, _get_np_dtype
 from triton.runtime.interpreter import _interpreter as raw
 
-from compilefix.cuda_interpreted.problems import IllegalAccessError
+from compilefix.cuda_interpreted import poison, source
+from compilefix.cuda_interpreted.lanes import Lanes, Overlap
+from compilefix.cuda_interpreted.problems import IllegalAccessError, InterpreterLimitError
 from compilefix.cuda_interpreted.races import ATOMIC, READ, WRITE, Race, Trace
+from compilefix.cuda_interpreted.size import Meter
 
 Array = Any
 
@@ -26,7 +31,7 @@ class Finding:
     """Something that a kernel did to memory and must not do."""
 
     what: str
-    """``out-of-bounds`` or ``race``."""
+    """``out-of-bounds``, ``race`` or ``uninitialised``."""
 
     kernel: str
     line: str
@@ -38,6 +43,10 @@ class Finding:
         return f"{self.detail} in {self.kernel}, at {self.line}"
 
 
+SPINS = 2000
+"""Atomic operations in a row that find the same, after which a program is taken to wait for one that comes later."""
+
+
 @dataclass
 class Launch:
     """One running launch: which addresses belong to it."""
@@ -47,9 +56,31 @@ class Launch:
     names: list[str]
     starts: Array
     ends: Array
+    source: source.Source
+    grid: tuple[int, ...]
+    meter: Meter
+    buffers: list[poison.Buffer] = field(default_factory=list)
     trace: Trace = field(default_factory=Trace)
+    lanes: Lanes = field(default_factory=Lanes)
     program: int = 0
     """Position in the grid of the program that runs."""
+
+    again: bool = False
+    """Whether this launch was run before, in another order: then nothing is counted or judged."""
+
+    spins: tuple[int, int, int] = (0, 0, 0)
+    """Address and bits that the last atomic operation found, and how often in a row."""
+
+    def place(self, address: int) -> str:
+        """Name the byte at `address`."""
+        at = int(np.searchsorted(self.starts, np.uint64(address), side="right")) - 1
+        return f"byte {address - int(self.starts[at])} of {self.names[at]}"
+
+    def named(self, program: int) -> str:
+        """Name a program: its id in a grid of one dimension, else its ids."""
+        _, y, z = self.grid
+        ids = (program // (y * z), program // z % y, program % z)
+        return str(ids[0]) if y == z == 1 else str(ids[: 2 if z == 1 else 3])
 
 
 @dataclass
@@ -79,8 +110,18 @@ def findings() -> tuple[Finding, ...]:
 
 
 @contextlib.contextmanager
-def watched(kernel: str, file: str, tensors: dict[str, torch.Tensor]) -> Iterator[None]:
-    """Let the block, one launch of `kernel`, touch the storages of `tensors` and nothing else, and look for races."""
+def watched(
+    kernel: str,
+    file: str,
+    tensors: dict[str, torch.Tensor],
+    grid: tuple[int, ...] = (1, 1, 1),
+    values: dict[str, Any] | None = None,
+) -> Iterator[Launch]:
+    """
+    Let the block, one launch of `kernel`, touch the storages of `tensors` and nothing else.
+
+    `values` are all arguments of the launch; those that are numbers tell how long its loops are.
+    """
     spans: dict[int, tuple[int, list[str]]] = {}
     for name, tensor in tensors.items():
         storage = tensor.untyped_storage()
@@ -89,19 +130,23 @@ def watched(kernel: str, file: str, tensors: dict[str, torch.Tensor]) -> Iterato
         if storage.nbytes():
             spans.setdefault(storage.data_ptr(), (storage.nbytes(), []))[1].append(name)
     ordered = sorted((start, start + size, " = ".join(names)) for start, (size, names) in spans.items())
+    buffers = {start: buffer for start, _, _ in ordered if (buffer := poison.alive(start)) is not None}
     before = WATCH.launch
+    written = source.read(file, kernel)
     WATCH.launch = Launch(
         kernel,
         file,
-        [name for _, _, name in ordered],
+        [name + (f" ({buffers[start].name})" if start in buffers else "") for start, _, name in ordered],
         np.array([start for start, _, _ in ordered], dtype=np.uint64),
         np.array([end for _, end, _ in ordered], dtype=np.uint64),
+        written,
+        grid,
+        Meter(kernel, grid[0] * grid[1] * grid[2], written.trips(values or {})),
+        list(buffers.values()),
     )
     WATCH.kernels += 1
     try:
-        yield
-        for race in WATCH.launch.trace.races():
-            _race(WATCH.launch, race)
+        yield WATCH.launch
     finally:
         WATCH.launch = before
 
@@ -110,16 +155,70 @@ def program(position: int) -> None:
     """Say which program of the grid runs now."""
     assert WATCH.launch is not None
     WATCH.launch.program = position
+    WATCH.launch.spins = (0, 0, 0)
 
 
-def _race(launch: Launch, race: Race) -> None:
-    at = int(np.searchsorted(launch.starts, np.uint64(race.address), side="right")) - 1
-    place = f"byte {race.address - int(launch.starts[at])} of {launch.names[at]}"
-    verb = "writes" if race.both_write else "reads"
-    line = linecache.getline(launch.file, race.line).strip()
-    detail = f"program {race.second} {verb} {place}, which program {race.first} writes, in no order"
+def ended() -> None:
+    """Say that the running program has come to its end."""
+    launch = WATCH.launch
+    assert launch is not None
+    for overlap in launch.lanes.end(launch.program):
+        if not launch.again:
+            _overlap(launch, overlap)
+
+
+def barrier(*_: object) -> None:
+    """All threads of the running program meet."""
+    if WATCH.launch is not None:
+        WATCH.launch.lanes.barrier()
+
+
+def _overlap(launch: Launch, overlap: Overlap) -> None:
+    """
+    Keep a load and a store that no barrier separates.
+
+    It is a race where both go through one parameter: there Inductor itself writes a barrier. Through two parameters
+    that are given one buffer Inductor writes none, and it is a note.
+    """
+    line = linecache.getline(launch.file, overlap.write_line).strip()
+    read = linecache.getline(launch.file, overlap.read_line).strip()
+    shared = launch.source.pointers(overlap.read_line) & launch.source.pointers(overlap.write_line)
+    place = launch.place(overlap.address)
+    detail = (
+        f"program {launch.named(overlap.program)} stores to {place}, which other threads of it load at {read}, "
+        "with no barrier between"
+    )
+    key = ("race", "barrier", launch.kernel, line)
+    WATCH.findings.setdefault(key, Finding("race", launch.kernel, line, detail, note=not shared))
+
+
+def race(launch: Launch, found: Race, orders: str = "") -> None:
+    """Keep a conflict of two programs, with what running them in other `orders` left."""
+    verb = "writes" if found.both_write else "reads"
+    line = linecache.getline(launch.file, found.line).strip()
+    note = found.both_write and chosen_by_data(launch, found)
+    who = f"program {launch.named(found.second)} {verb} {launch.place(found.address)}, which "
+    if found.first == found.second:
+        who += "another lane of it writes with another value in the same store"
+    else:
+        who += f"program {launch.named(found.first)} writes"
+        if found.first_line != found.line:
+            who += f" at {linecache.getline(launch.file, found.first_line).strip()}"
+        who += ", in no order"
     key = ("race", verb, launch.kernel, line)
-    WATCH.findings.setdefault(key, Finding("race", launch.kernel, line, detail, note=race.both_write))
+    kept = WATCH.findings.get(key)
+    if kept is None or (kept.note and not note):
+        WATCH.findings[key] = Finding("race", launch.kernel, line, who + orders, note=note)
+
+
+def chosen_by_data(launch: Launch, found: Race) -> bool:
+    """
+    Tell whether two writes meet because an index that was loaded says so.
+
+    ``index_put`` and ``scatter`` with an index that occurs twice ask for it themselves: which value stays is undefined
+    in the plain program on a GPU as well.
+    """
+    return launch.source.indirect(found.first_line) or launch.source.indirect(found.line)
 
 
 def allowed(pointers: Array, mask: Array, size: int, verb: str) -> Array:
@@ -178,7 +277,24 @@ def load(self: Any, pointers: Any, mask: Any, other: Any, *_: object, **__: obje
     default = np.zeros(pointers.data.shape, dtype=numpy_type) if other is None else other.data
     lanes = allowed(pointers.data, _lanes(mask), numpy_type.itemsize, "reads")
     _keep(READ, pointers.data, lanes, numpy_type.itemsize)
-    return TensorHandle(raw.load(pointers.data, lanes, default, numpy_type), ty)
+    data = raw.load(pointers.data, lanes, default, numpy_type)
+    if WATCH.launch is not None and WATCH.launch.buffers:
+        _unwritten(WATCH.launch, pointers.data, lanes, data)
+    return TensorHandle(data, ty)
+
+
+def _unwritten(launch: Launch, pointers: Array, lanes: Array, data: Array) -> None:
+    at, loaded = np.asarray(pointers)[lanes], np.asarray(data)[lanes]
+    for buffer in launch.buffers:
+        inside = (at >= buffer.start) & (at < buffer.start + len(buffer.written))
+        if not inside.any() or launch.again:
+            continue
+        bad = buffer.untouched(at[inside], loaded[inside])
+        if bad.any():
+            address = int(at[inside][int(np.argmax(bad))])
+            element = (address - buffer.start) // data.dtype.itemsize
+            named = launch.place(address).partition(" of ")[2]
+            note("uninitialised", f"reads element {element} of {named}, which nothing has written")
 
 
 def store(self: Any, pointers: Any, value: Any, mask: Any, *_: object, **__: object) -> Any:
@@ -194,13 +310,24 @@ def _keep(kind: int, pointers: Array, lanes: Array, size: int, data: Array | Non
     launch = WATCH.launch
     if launch is None:
         return
-    bits = None
+    launch.meter.tick()
+    at = np.asarray(pointers)[lanes]
+    if kind != READ:
+        for buffer in launch.buffers:
+            inside = (at >= buffer.start) & (at < buffer.start + len(buffer.written))
+            if inside.any():
+                buffer.wrote(at[inside], size)
+    if launch.again:
+        return
     moved = WATCH.moved.setdefault(launch.kernel, [0, 0])
-    moved[kind != READ] += int(lanes.sum()) * size
+    moved[kind != READ] += len(at) * size
+    bits = None
     if data is not None:
         unsigned = np.ascontiguousarray(np.broadcast_to(data, np.shape(lanes))).view(f"u{data.dtype.itemsize}")
         bits = unsigned[lanes].astype(np.uint64)
-    launch.trace.add(kind, launch.program, number(launch.file), np.asarray(pointers)[lanes], bits)
+    line = number(launch.file)
+    launch.trace.add(kind, launch.program, line, at, bits)
+    launch.lanes.add(kind, line, pointers, lanes)
 
 
 def number(file: str) -> int:
@@ -230,7 +357,32 @@ def atomic(self: Any, operation: Any, pointers: Any, value: Any, mask: Any, *res
         WATCH.launch.trace.orders = True
     if pointers.get_element_ty() == tl.bfloat16 and "FADD" in str(operation):
         return TensorHandle(_added(pointers.data, value.data, lanes), tl.bfloat16)
-    return _rmw(self, operation, pointers, value, TensorHandle(lanes, mask.dtype), *rest)
+    return _waits(pointers, _rmw(self, operation, pointers, value, TensorHandle(lanes, mask.dtype), *rest))
+
+
+def swap(self: Any, pointers: Any, compared: Any, value: Any, *rest: Any) -> Any:
+    """Compare and swap, where every lane lies inside."""
+    size = _get_np_dtype(pointers.get_element_ty()).itemsize
+    everywhere = np.ones(np.shape(pointers.data), dtype=bool)
+    lanes = allowed(pointers.data, everywhere, size, "updates")
+    if not lanes.all():
+        raise IllegalAccessError("an illegal memory access by an atomic operation")
+    _keep(ATOMIC, pointers.data, lanes, size)
+    if WATCH.launch is not None and "RELAXED" not in str(rest[0] if rest else ""):
+        WATCH.launch.trace.orders = True
+    return _waits(pointers, _cas(self, pointers, compared, value, *rest))
+
+
+def _waits(pointers: Any, found: Any) -> Any:
+    """Return `found`; raise `InterpreterLimitError` where a program waits for one that has not begun."""
+    launch = WATCH.launch
+    if launch is not None and launch.trace.orders and np.size(found.data) == 1:
+        seen = int(np.ravel(pointers.data)[0]), hash(found.data.tobytes())
+        spins = launch.spins[2] + 1 if launch.spins[:2] == seen else 0
+        launch.spins = (*seen, spins)
+        if spins > SPINS:
+            raise InterpreterLimitError("programs that wait for each other, which run one after the other here")
+    return found
 
 
 def _added(pointers: Array, value: Array, lanes: Array) -> Array:
@@ -252,3 +404,21 @@ def install() -> None:
     InterpreterBuilder.create_masked_load = load
     InterpreterBuilder.create_masked_store = store
     InterpreterBuilder.create_atomic_rmw = atomic
+    InterpreterBuilder.create_atomic_cas = swap
+    InterpreterBuilder.create_barrier = barrier
+    for name in ("dot", "dot_scaled", "trans", "reshape", "join", "split", "cat", "histogram", "gather"):
+        if hasattr(InterpreterBuilder, f"create_{name}"):
+            setattr(InterpreterBuilder, f"create_{name}", _across(getattr(InterpreterBuilder, f"create_{name}")))
+    for operations in (interpreter.ReduceOps, interpreter.ScanOps):
+        operations.apply = _across(operations.apply)
+
+
+def _across(operation: Any) -> Any:
+    """Return `operation`, which moves data from lane to lane, with the barrier that it is."""
+
+    @functools.wraps(operation)
+    def moving(*args: Any, **kwargs: Any) -> Any:
+        barrier()
+        return operation(*args, **kwargs)
+
+    return moving
