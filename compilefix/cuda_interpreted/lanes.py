@@ -17,6 +17,9 @@ from compilefix.cuda_interpreted.races import READ, WRITE
 
 Array = Any
 
+WARP = 32
+"""Threads that run in step."""
+
 
 @dataclass(frozen=True)
 class Overlap:
@@ -26,6 +29,11 @@ class Overlap:
     program: int
     read_line: int
     write_line: int
+    warp: bool
+    """Whether the block is no larger than a warp, whose threads load together before they store."""
+
+    replicated: bool
+    """Whether the load is smaller than the program's block, so that several threads make it."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,8 @@ class Lanes:
                 if read.addresses.max() < low or read.addresses.min() > high:
                     continue
                 if (address := _met(read, write, whole)) is not None:
-                    found[key] = Overlap(address, program, read.line, write.line)
+                    small = int(np.prod(read.shape)) < whole
+                    found[key] = Overlap(address, program, read.line, write.line, whole <= WARP, small)
         return list(found.values())
 
 

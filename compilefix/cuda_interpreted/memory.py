@@ -177,19 +177,20 @@ def _overlap(launch: Launch, overlap: Overlap) -> None:
     """
     Keep a load and a store that no barrier separates.
 
-    It is a race where both go through one parameter: there Inductor itself writes a barrier. Through two parameters
-    that are given one buffer Inductor writes none, and it is a note.
+    Two cases are notes: a block within one warp, and a load by several threads whose buffer is stored to through another
+    parameter, where Inductor never writes a barrier (through the same one it always does).
     """
     line = linecache.getline(launch.file, overlap.write_line).strip()
     read = linecache.getline(launch.file, overlap.read_line).strip()
     shared = launch.source.pointers(overlap.read_line) & launch.source.pointers(overlap.write_line)
+    note = overlap.warp or (overlap.replicated and not shared)
     place = launch.place(overlap.address)
     detail = (
         f"program {launch.named(overlap.program)} stores to {place}, which other threads of it load at {read}, "
         "with no barrier between"
     )
     key = ("race", "barrier", launch.kernel, line)
-    WATCH.findings.setdefault(key, Finding("race", launch.kernel, line, detail, note=not shared))
+    WATCH.findings.setdefault(key, Finding("race", launch.kernel, line, detail, note=note))
 
 
 def race(launch: Launch, found: Race, orders: str = "") -> None:

@@ -111,7 +111,7 @@ def test_writing_in_place_what_another_program_reads_is_a_race() -> None:
     assert (what, note) == ("race", False)
     assert text.startswith(
         "program 0 reads byte 16 of x = out, which program 1 writes, in no order; forward and reverse order leave "
-        "different results, first at byte 0 of x in shift_kernel, at tl.store("
+        "different results, first at byte 2 of x in shift_kernel, at tl.store("
     )
     shift_kernel[(3,)](x, torch.empty(16), 12, 4, BLOCK=4)
     shift_kernel[(3,)](x, x, 12, 0, BLOCK=4)
@@ -215,11 +215,12 @@ def barrier_kernel(x, BLOCK: tl.constexpr, BARRIER: tl.constexpr):
 def test_a_store_to_what_other_threads_of_the_program_still_load_needs_a_barrier() -> None:
     """Every thread loads x[0]; the one that owns it may store before the others have it."""
     for barrier in (True, False):
-        x = torch.arange(8.0)
-        barrier_kernel[(1,)](x, BLOCK=8, BARRIER=barrier)
+        barrier_kernel[(1,)](torch.arange(64.0), BLOCK=64, BARRIER=barrier)
         found = _found()
         assert len(found) == (not barrier)
     assert found[0][:2] == ("race", False)
+    barrier_kernel[(1,)](torch.arange(8.0), BLOCK=8, BARRIER=False)
+    assert [note for _, note, _ in _found()] == [True]  # one warp
     assert found[0][2] == (
         "program 0 stores to byte 0 of x, which other threads of it load at first = tl.load(x), with no barrier between "
         "in barrier_kernel, at tl.store(x + i, value + first)"
