@@ -177,8 +177,8 @@ def _overlap(launch: Launch, overlap: Overlap) -> None:
     """
     Keep a load and a store that no barrier separates.
 
-    Two cases are notes: a block within one warp, and a load by several threads whose buffer is stored to through another
-    parameter, where Inductor never writes a barrier (through the same one it always does).
+    Two cases are notes: a block within one warp, and a load by several threads whose buffer is stored to through
+    another parameter, where Inductor never writes a barrier (through the same one it always does).
     """
     line = linecache.getline(launch.file, overlap.write_line).strip()
     read = linecache.getline(launch.file, overlap.read_line).strip()
