@@ -13,7 +13,7 @@ import torch._inductor.graph as inductor_graph
 from torch._inductor import compile_fx
 from triton.runtime.driver import driver
 
-from compilefix.cuda_interpreted import arithmetic, blocks, graphs, language, launch, memory, reductions
+from compilefix.cuda_interpreted import arithmetic, blocks, graphs, language, launch, memory, padding, reductions
 from compilefix.cuda_interpreted.driver import driver_of
 from compilefix.cuda_interpreted.gpus import Gpu
 from compilefix.cuda_interpreted.problems import InterpreterLimitError
@@ -45,7 +45,7 @@ def install(gpu: Gpu) -> None:
 
     ``TRITON_INTERPRET=1`` must have been set before Triton was imported.
     """
-    for module in (arithmetic, reductions, language, launch, memory, blocks):
+    for module in (arithmetic, reductions, language, launch, memory, blocks, padding):
         module.install()
     driver.set_active(driver_of(gpu))
     whole = compile_fx.compile_fx

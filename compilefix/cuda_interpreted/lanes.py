@@ -32,8 +32,8 @@ class Overlap:
     warp: bool
     """Whether the block is no larger than a warp, whose threads load together before they store."""
 
-    replicated: bool
-    """Whether the load is smaller than the program's block, so that several threads make it."""
+    same_lane: bool
+    """Whether both are of one lane, which several threads load because the block is larger, and one of them stores."""
 
 
 @dataclass(frozen=True)
@@ -82,19 +82,20 @@ class Lanes:
                     continue
                 if read.addresses.max() < low or read.addresses.min() > high:
                     continue
-                if (address := _met(read, write, whole)) is not None:
-                    small = int(np.prod(read.shape)) < whole
-                    found[key] = Overlap(address, program, read.line, write.line, whole <= WARP, small)
+                if (met := _met(read, write, whole)) is not None:
+                    found[key] = Overlap(met[0], program, read.line, write.line, whole <= WARP, met[1])
         return list(found.values())
 
 
-def _met(read: _Access, write: _Access, whole: int) -> int | None:
-    """Return an address that one thread reads and another one writes, or None."""
-    replicated = int(np.prod(read.shape)) < whole
+def _met(read: _Access, write: _Access, whole: int) -> tuple[int, bool] | None:
+    """Return an address that one thread reads and another one writes, and whether it is the same lane; or None."""
     order = np.argsort(write.addresses, kind="stable")
     addresses = write.addresses[order]
     at = np.minimum(np.searchsorted(addresses, read.addresses), len(addresses) - 1)
     hit = addresses[at] == read.addresses
-    if not replicated:
-        hit &= (write.lanes[order][at] != read.lanes) | (read.shape != write.shape)
-    return int(read.addresses[int(np.argmax(hit))]) if hit.any() else None
+    sizes = int(np.prod(read.shape)), int(np.prod(write.shape))
+    apart = hit & ((write.lanes[order][at] != read.lanes) | (sizes[0] != sizes[1]))
+    if apart.any():
+        return int(read.addresses[int(np.argmax(apart))]), False
+    replicated = sizes[0] < whole
+    return (int(read.addresses[int(np.argmax(hit))]), True) if replicated and hit.any() else None

@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch._inductor.runtime.triton_helpers as triton_helpers
+import triton
 import triton.language as tl
 from triton.runtime import interpreter
 from triton.runtime.interpreter import GridExecutor, TensorHandle
 
-from compilefix.cuda_interpreted import memory
+from compilefix.cuda_interpreted import memory, waits
+from compilefix.cuda_interpreted.lanes import Lanes
 from compilefix.cuda_interpreted.orders import FORWARD, Order, others
 from compilefix.cuda_interpreted.problems import (
     DeviceAssertError,
@@ -67,15 +70,49 @@ def run(self: Any, *args: Any, **kwargs: Any) -> None:
 def _execute(
     function: Any, arguments: dict[str, Any], grid: tuple[int, int, int], name: str, file: str, order: Order
 ) -> None:
-    _, y, z = grid
-    for i in order.positions(grid[0] * y * z):
+    launch = memory.WATCH.launch
+    assert launch is not None
+    count, (_, y, z) = grid[0] * grid[1] * grid[2], grid
+    lanes: dict[int, Lanes] = {}
+
+    def place(i: int) -> None:
         interpreter.interpreter_builder.set_grid_idx(i // (y * z), i // z % y, i % z)
         memory.program(i)
+        launch.lanes = lanes.setdefault(i, Lanes())
+
+    def body() -> None:
         try:
-            function(**arguments)
+            with np.errstate(all="ignore"):  # of the thread
+                function(**arguments)
         except Exception as error:
             raise explained(error, name, file) from error
         memory.ended()
+
+    if launch.source.meets and count <= waits.MOST:
+        waits.run([body] * count, order.positions(count), place, launch.trace.cut)
+        return
+    for i in order.positions(count):
+        place(i)
+        body()
+        del lanes[i]
+
+
+def grid_barrier(*_: object) -> None:
+    """Stand for Inductor's ``x_grid_barrier``: all programs of the grid meet."""
+    memory.barrier()
+    waits.barrier()
+
+
+def _next_power_of_2(n: Any) -> int:
+    return int(triton.next_power_of_2(getattr(n, "value", n)))
+
+
+def _if_mask(mask: Any, value: Any) -> Any:
+    return None if getattr(mask, "value", mask) is None else value
+
+
+HELPERS = {"x_grid_barrier": grid_barrier, "constexpr_next_power_of_2": _next_power_of_2, "if_mask": _if_mask}
+"""Helpers of Inductor that ask Triton's compiler or wait for other programs, as they are here."""
 
 
 def _storages(given: dict[str, torch.Tensor]) -> dict[str, torch.Tensor] | None:
@@ -141,6 +178,7 @@ def explained(error: Exception, kernel: str, file: str) -> Exception:
     if isinstance(error, TooLargeError):
         return error
     lacks = isinstance(error, AttributeError) and "InterpreterBuilder" in str(error)
+    lacks |= isinstance(error, TypeError) and any(name in str(error) for name in ("'_semantic'", "'_builder'"))
     if isinstance(error, InterpreterLimitError) or inside or lacks:
         return InterpreterLimitError(f"{type(error).__name__}: {error}", at)
     error.args = (f"{error} ({at})",)
@@ -149,4 +187,6 @@ def explained(error: Exception, kernel: str, file: str) -> Exception:
 
 def install() -> None:
     """Launch this way in this process."""
+    helpers = vars(triton_helpers)
+    helpers |= {name: helper for name, helper in HELPERS.items() if name in helpers}
     GridExecutor.__call__ = run

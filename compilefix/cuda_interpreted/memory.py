@@ -177,13 +177,12 @@ def _overlap(launch: Launch, overlap: Overlap) -> None:
     """
     Keep a load and a store that no barrier separates.
 
-    Two cases are notes: a block within one warp, and a load by several threads whose buffer is stored to through
-    another parameter, where Inductor never writes a barrier (through the same one it always does).
+    Two cases are notes: a block within one warp, and one lane that several threads load because the block is larger,
+    where Inductor trusts that they have.
     """
     line = linecache.getline(launch.file, overlap.write_line).strip()
     read = linecache.getline(launch.file, overlap.read_line).strip()
-    shared = launch.source.pointers(overlap.read_line) & launch.source.pointers(overlap.write_line)
-    note = overlap.warp or (overlap.replicated and not shared)
+    note = overlap.warp or overlap.same_lane
     place = launch.place(overlap.address)
     detail = (
         f"program {launch.named(overlap.program)} stores to {place}, which other threads of it load at {read}, "

@@ -40,6 +40,9 @@ class Trace:
     """Kind, program, line, addresses, and for writes the bits that were written."""
 
     addresses: int = 0
+    before: list[Race] = field(default_factory=list)
+    """Conflicts before the last barrier of the whole grid."""
+
     orders: bool = False
     """Whether an atomic operation of the launch acquires or releases, so that programs may wait for each other."""
 
@@ -54,6 +57,11 @@ class Trace:
         """Whether every access was kept."""
         return self.addresses <= MOST
 
+    def cut(self) -> None:
+        """All programs have met: what comes from here on conflicts with nothing that was before."""
+        self.before += self._conflicts()
+        self.accesses.clear()
+
     def races(self) -> list[Race]:
         """
         Return the conflicts, one of each kind and pair of lines: a read with a write, and two writes.
@@ -61,6 +69,9 @@ class Trace:
         Two writes conflict where they leave different bits. Where all programs write the same bits to an address, every
         order leaves those, so such an overlap is benign.
         """
+        return [*self.before, *self._conflicts()]
+
+    def _conflicts(self) -> list[Race]:
         if self.orders or not self.whole:
             return []
         writes = self._columns(WRITE, ATOMIC)

@@ -13,7 +13,7 @@ from typing import Any
 
 READS = frozenset({"load"})
 WRITES = frozenset({"store"})
-_WAITING = re.compile(r"decoupled_lookback|grid_barrier")
+_WAITING, _MEETING = re.compile(r"decoupled_lookback"), re.compile(r"x_grid_barrier")
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,9 @@ class Source:
     accesses: tuple[Access, ...] = field(default=())
     waits: bool = False
     """Whether its programs wait for those before them, by one of Inductor's helpers."""
+
+    meets: bool = False
+    """Whether all its programs meet at a barrier of the whole grid."""
 
     def indirect(self, line: int) -> bool:
         """Tell whether the access in `line` goes where the data say, so that the program chose the address."""
@@ -74,7 +77,7 @@ def read(file: str, kernel: str) -> Source:
         return Source()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == kernel:
-            return Source(tuple(_accesses(node)), _WAITING.search(text) is not None)
+            return Source(tuple(_accesses(node)), bool(_WAITING.search(text)), bool(_MEETING.search(text)))
     return Source()
 
 
