@@ -13,7 +13,17 @@ import torch._inductor.graph as inductor_graph
 from torch._inductor import compile_fx
 from triton.runtime.driver import driver
 
-from compilefix.cuda_interpreted import arithmetic, blocks, graphs, language, launch, memory, padding, reductions
+from compilefix.cuda_interpreted import (
+    arithmetic,
+    blocks,
+    graphs,
+    language,
+    launch,
+    memory,
+    padding,
+    reductions,
+    user_kernels,
+)
 from compilefix.cuda_interpreted.driver import driver_of
 from compilefix.cuda_interpreted.gpus import Gpu
 from compilefix.cuda_interpreted.problems import InterpreterLimitError
@@ -36,7 +46,13 @@ SKIPPED = {
 WRAPPERS: list[str] = []
 """Text of every wrapper of this process, moved back to the CPU."""
 
-_NO_DEVICE = ("Torch not compiled with CUDA", "NVIDIA driver", "CUDA driver", "not linked with support for cuda")
+_NO_DEVICE = (
+    "Torch not compiled with CUDA",
+    "NVIDIA driver",
+    "CUDA driver",
+    "not linked with support for cuda",
+    "arguments from the 'CUDA' backend",
+)
 
 
 def install(gpu: Gpu) -> None:
@@ -45,7 +61,7 @@ def install(gpu: Gpu) -> None:
 
     ``TRITON_INTERPRET=1`` must have been set before Triton was imported.
     """
-    for module in (arithmetic, reductions, language, launch, memory, blocks, padding):
+    for module in (arithmetic, reductions, language, launch, memory, blocks, padding, user_kernels):
         module.install()
     driver.set_active(driver_of(gpu))
     whole = compile_fx.compile_fx

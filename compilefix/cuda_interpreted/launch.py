@@ -15,7 +15,7 @@ import triton.language as tl
 from triton.runtime import interpreter
 from triton.runtime.interpreter import GridExecutor, TensorHandle
 
-from compilefix.cuda_interpreted import memory, waits
+from compilefix.cuda_interpreted import waits, watch
 from compilefix.cuda_interpreted.lanes import Lanes
 from compilefix.cuda_interpreted.orders import FORWARD, Order, others
 from compilefix.cuda_interpreted.problems import (
@@ -51,7 +51,7 @@ def run(self: Any, *args: Any, **kwargs: Any) -> None:
     interpreter.interpreter_builder.set_grid_dim(*grid)
     name, file = self.fn.__name__, self.fn.__code__.co_filename
     given = tensors(bound)
-    with memory.watched(name, file, given, grid, bound) as launch, np.errstate(all="ignore"):
+    with watch.watched(name, file, given, grid, bound) as launch, np.errstate(all="ignore"):
         count = grid[0] * grid[1] * grid[2]
         order = FORWARD if launch.source.waits else ORDER[0]
         storages = _storages(given) if count > 1 and not launch.source.waits else None
@@ -60,24 +60,24 @@ def run(self: Any, *args: Any, **kwargs: Any) -> None:
         execute(order)
         races = launch.trace.races()
         told = ""
-        if before is not None and any(not (r.both_write and memory.chosen_by_data(launch, r)) for r in races):
+        if before is not None and any(not (r.both_write and watch.chosen_by_data(launch, r)) for r in races):
             launch.again = True
             told = _in_other_orders(execute, order, storages, before)
         for found in races:
-            memory.race(launch, found, told)
+            watch.race(launch, found, told)
 
 
 def _execute(
     function: Any, arguments: dict[str, Any], grid: tuple[int, int, int], name: str, file: str, order: Order
 ) -> None:
-    launch = memory.WATCH.launch
+    launch = watch.WATCH.launch
     assert launch is not None
     count, (_, y, z) = grid[0] * grid[1] * grid[2], grid
     lanes: dict[int, Lanes] = {}
 
     def place(i: int) -> None:
         interpreter.interpreter_builder.set_grid_idx(i // (y * z), i // z % y, i % z)
-        memory.program(i)
+        watch.program(i)
         launch.lanes = lanes.setdefault(i, Lanes())
 
     def body() -> None:
@@ -86,7 +86,7 @@ def _execute(
                 function(**arguments)
         except Exception as error:
             raise explained(error, name, file) from error
-        memory.ended()
+        watch.ended()
 
     if launch.source.meets and count <= waits.MOST:
         waits.run([body] * count, order.positions(count), place, launch.trace.cut)
@@ -99,7 +99,7 @@ def _execute(
 
 def grid_barrier(*_: object) -> None:
     """Stand for Inductor's ``x_grid_barrier``: all programs of the grid meet."""
-    memory.barrier()
+    watch.barrier()
     waits.barrier()
 
 

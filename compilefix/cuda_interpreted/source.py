@@ -29,6 +29,8 @@ class Access:
     indirect: bool
     """Whether the address is made of something that was loaded, as that of an indexed write is."""
 
+    reads: bool
+    writes: bool
     loops: tuple[tuple[str, ...], ...]
     """The loops around it, each as the source of the arguments of its ``range``."""
 
@@ -51,6 +53,16 @@ class Source:
     def pointers(self, line: int) -> frozenset[str]:
         """Return the parameters that the accesses in `line` address through."""
         return frozenset().union(*(a.pointers for a in self.accesses if a.line == line))
+
+    @property
+    def loaded(self) -> frozenset[str]:
+        """The parameters that are loaded through."""
+        return frozenset().union(*(a.pointers for a in self.accesses if a.reads))
+
+    @property
+    def written(self) -> frozenset[str]:
+        """The parameters that are stored through."""
+        return frozenset().union(*(a.pointers for a in self.accesses if a.writes))
 
     def trips(self, values: Mapping[str, Any]) -> int:
         """Return how many accesses one program makes, where the kernel is launched with `values`."""
@@ -92,7 +104,8 @@ def _accesses(kernel: ast.FunctionDef) -> Iterator[Access]:
         pointers = {p for name in names for p in through.get(name, ())} | (names & parameters)
         pointers = {p for p in pointers if not p.endswith(("numel", "BLOCK"))}
         indirect = bool(names & loaded) or any(_reads(n) for n in ast.walk(address))
-        yield Access(node.lineno, frozenset(pointers), indirect, loops)
+        does = getattr(node.func, "attr", "load")  # an atomic operation does both
+        yield Access(node.lineno, frozenset(pointers), indirect, does not in WRITES, does not in READS, loops)
 
 
 def _reads(node: ast.AST) -> bool:
