@@ -43,6 +43,9 @@ SKIPPED = {
 }
 """Settings that are not followed: nothing is timed here, and no CUDA graph is recorded."""
 
+NOT_FOLLOWED: set[str] = set()
+"""Settings of `SKIPPED` that a program of this process asked for."""
+
 WRAPPERS: list[str] = []
 """Text of every wrapper of this process, moved back to the CPU."""
 
@@ -83,6 +86,7 @@ def compile_inner(gpu: Gpu, inner: Any, gm: torch.fx.GraphModule, inputs: Sequen
     if "cudagraphs" in kwargs:
         kwargs["cudagraphs"] = type(kwargs["cudagraphs"])(False)
     settings = {name: value for name, value in SKIPPED.items() if _has(name)}
+    NOT_FOLLOWED.update(name for name, value in settings.items() if not value and _value(name))
     with (
         presented(gpu),
         graphs.constants_on_cuda(),
@@ -97,6 +101,10 @@ def compile_inner(gpu: Gpu, inner: Any, gm: torch.fx.GraphModule, inputs: Sequen
                     f"compiling asks the device itself: {str(error).splitlines()[0]}"
                 ) from error
             raise
+
+
+def _value(name: str) -> Any:
+    return functools.reduce(getattr, name.split("."), inductor_config)
 
 
 def _has(name: str) -> bool:

@@ -107,7 +107,7 @@ def arguments_and_grid(self: Any, args: tuple[Any, ...], config: Any) -> tuple[t
 def install() -> None:
     """Decorate users' kernels so in this process."""
     triton.jit = jit
-    vars(triton_questions)["has_triton"] = lambda: True
+    vars(triton_questions)["has_triton"] = lambda *_, **__: True
     names = vars(triton_kernel_wrap)
     stands = {"identify_mutated_tensors": mutated, "identify_accessed_tensors": accessed}
     names |= {name: stand for name, stand in stands.items() if name in names}

@@ -178,7 +178,7 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
         if measures and hasattr(module, "facts"):
             facts |= module.facts(request.parsed_target.data_device)
         if request.parsed_target.interpreted:
-            facts |= {"gpu": request.gpu}
+            facts |= {"gpu": request.gpu} | _not_followed()
             facts |= {"grid": request.grid} if request.grid != "forward" else {}
             facts |= {"scale": request.scale} if request.scale != 1 else {}
     error = _error(got)
@@ -206,6 +206,12 @@ def _set_interpreter(request: Request) -> None:
 
     launch.ORDER[:] = [orders.parse(request.grid)]
     size.BUDGET.set(request.limit)
+
+
+def _not_followed() -> dict[str, Any]:
+    from compilefix.cuda_interpreted import backend
+
+    return {"not followed": sorted(backend.NOT_FOLLOWED)} if backend.NOT_FOLLOWED else {}
 
 
 def _too_large(got: Any) -> bool:

@@ -190,6 +190,7 @@ def test_control_flow_and_unbacked_sizes() -> None:
 def test_modes_that_time_kernels_are_run_untimed() -> None:
     """max-autotune compiles: nothing is benchmarked, and no CUDA graph is recorded."""
     agrees(lambda x: (x @ x).relu(), torch.randn(8, 8), mode="max-autotune")
+    assert {"max_autotune", "triton.cudagraphs"} <= backend.NOT_FOLLOWED
     agrees(lambda x: x.softmax(-1), torch.randn(8, 8), mode="reduce-overhead")
 
 
