@@ -3,7 +3,7 @@ torch._foreach_add_ of a tensor's own mirror image reads entries that it has ove
 
 Why: the in-place form is restored without a look at how the other operand is computed. Its flip is fused into the same
 kernel and reads the tensor at mirrored places while other programs write there; below one block it looks right.
-What to do: write x.add_(x.flip(0)) a tensor at a time, or torch 2.15.
+What to do: write x.add_(x.flip(0)) a tensor at a time (measured on 2.11.0 and 2.13.0; no help on 2.6.0), or torch 2.15.
 """
 
 import torch
@@ -27,9 +27,9 @@ def inputs(device: str) -> tuple[torch.Tensor]:
 
 def program(x: torch.Tensor) -> torch.Tensor:
     torch._foreach_add_([x], [x.flip(0)])
-    return x * 1.0
+    return x + 1
 
 
 def workaround(x: torch.Tensor) -> torch.Tensor:
     x.add_(x.flip(0))
-    return x * 1.0
+    return x + 1
