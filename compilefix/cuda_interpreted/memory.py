@@ -136,7 +136,10 @@ def atomic(self: Any, operation: Any, pointers: Any, value: Any, mask: Any, *res
         WATCH.launch.trace.orders = True
     if pointers.get_element_ty() == tl.bfloat16 and "FADD" in str(operation):
         return TensorHandle(_added(pointers.data, value.data, lanes), tl.bfloat16)
-    return _waits(pointers, _rmw(self, operation, pointers, value, TensorHandle(lanes, mask.dtype), *rest))
+    # one value for all lanes comes as a view of stride zero, of which the interpreter would read what lies behind it
+    each = TensorHandle(np.ascontiguousarray(np.broadcast_to(value.data, np.shape(lanes))), value.dtype)
+    where = TensorHandle(np.ascontiguousarray(lanes), mask.dtype)
+    return _waits(pointers, _rmw(self, operation, pointers, each, where, *rest))
 
 
 def swap(self: Any, pointers: Any, compared: Any, value: Any, *rest: Any) -> Any:
