@@ -147,6 +147,22 @@ def test_atomic_additions_in_bfloat16() -> None:
     assert out.tolist() == [1.75, 12.0]
 
 
+@triton.jit
+def ones_kernel(index, out, BLOCK: tl.constexpr):
+    """out[index] += 1, with one value for all lanes."""
+    i = tl.arange(0, BLOCK)
+    tl.atomic_add(out + tl.load(index + i), tl.full([1], 1.0, tl.float32), i < 3, sem="relaxed")
+
+
+@pytest.mark.slow
+@interpreted
+def test_one_value_for_all_lanes_is_added_by_each() -> None:
+    """It comes as a view of stride zero, behind which lies other memory."""
+    out = torch.zeros(2)
+    ones_kernel[(1,)](torch.tensor([0, 1, 0, 1]), out, BLOCK=4)
+    assert out.tolist() == [2.0, 1.0]
+
+
 @pytest.mark.slow
 @interpreted
 def test_two_writes_are_a_race_where_they_differ() -> None:
