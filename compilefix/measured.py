@@ -23,6 +23,9 @@ from compilefix.registry import Record, shipped_folder
 from compilefix.text import first_line
 
 SCHEMA = 2
+"""Form of a measured file."""
+
+JUDGED = 2
 """Part of every digest: raise it when the harness judges runs otherwise than before, and all is measured again."""
 
 Cells = dict[str, dict[str, str]]
@@ -201,7 +204,7 @@ def digest(record: Record) -> str:
         end = starts[node[2] - 1] + node[3]
     kept.append(text[end:])
     words = [line.strip(b" \t\r\n,") for line in b"".join(kept).splitlines() if line.strip(b" \t\r\n,")]
-    return hashlib.sha256(b"\n".join([str(SCHEMA).encode(), *words])).hexdigest()[:16]
+    return hashlib.sha256(b"\n".join([str(JUDGED).encode(), *words])).hexdigest()[:16]
 
 
 def _told(tree: ast.Module) -> Iterable[tuple[int, int, int, int]]:

@@ -144,6 +144,7 @@ def _on_cluster(
         seed=chosen["seed"],
         memory=chosen["memory"],
         gpu=chosen["gpu"].lower(),
+        grid=str(orders.parse(chosen["grid"])),
         repros=tuple(str(Path(folder).resolve()) for folder in chosen.get("repros", ())),
         cache=str(Path(chosen["cache_dir"]).resolve()) if "cache_dir" in chosen else None,
         targets=tuple(map(str, _targets(args))),

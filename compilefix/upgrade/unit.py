@@ -43,6 +43,9 @@ class Settings:
     seed: int = 0
     memory: str = "4GiB"
     gpu: str = "h100"
+    grid: str = "forward"
+    """Order of the programs of an interpreted kernel."""
+
     repros: tuple[str, ...] = ()
     """Folders of repros besides the shipped ones; they must exist on every worker."""
 
@@ -183,6 +186,7 @@ def _check(python: Path, unit: Unit, ids: Sequence[str], announce: Announce, *, 
             command += ["--repros", folder]
         command += ["--fail-on", "never", "--jobs", str(chosen.jobs), "--timeout", f"{chosen.timeout:g}"]
         command += ["--seed", str(chosen.seed), "--memory", chosen.memory, "--gpu", chosen.gpu]
+        command += ["--grid", chosen.grid]
         if chosen.cache is not None:
             cache = Path(chosen.cache) / (f"torch-{unit.release}" if unit.release is not None else "")
             command += ["--cache-dir", str(cache)]
