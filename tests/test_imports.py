@@ -24,7 +24,7 @@ ALLOWED = {
     "oracle": {"outcome", "issue", *GROUND},
     "cure": {"outcome", *GROUND},
     "check": {"cure", "outcome", "environment", *GROUND},
-    "measured": {"check", "issue", "registry", "", *GROUND},
+    "measured": {"check", "environment", "issue", "outcome", "registry", "", *GROUND},
     "config": GROUND,
     "cuda_interpreted": GROUND | {"settings"},
     "runner": {
@@ -61,7 +61,19 @@ ALLOWED = {
         *GROUND,
     },
     "standing": {"environment", "gate", "ops", "registry", "workarounds", *GROUND},
-    "report": {"check", "cure", "doctor", "standing", "environment", "issue", "outcome", "registry", *GROUND},
+    "upgrade": {"check", "config", "environment", "issue", "measured", "outcome", "registry", *GROUND},
+    "report": {
+        "check",
+        "cure",
+        "doctor",
+        "standing",
+        "upgrade",
+        "environment",
+        "issue",
+        "outcome",
+        "registry",
+        *GROUND,
+    },
     "cli": {
         "check",
         "config",
@@ -69,6 +81,7 @@ ALLOWED = {
         "doctor",
         "environment",
         "gate",
+        "issue",
         "measured",
         "ops",
         "outcome",
@@ -76,6 +89,7 @@ ALLOWED = {
         "report",
         "runner",
         "standing",
+        "upgrade",
         "workarounds",
         "",
         *GROUND,
@@ -100,7 +114,7 @@ HEAVY = {
         "workarounds",
     },
     "rich": {"report/table", "report/listing", "cli/progress"},
-    "platformdirs": {"backend", "doctor/folders", "gate", "runner"},
+    "platformdirs": {"backend", "doctor/folders", "gate", "runner", "upgrade"},
 }
 """Third-party packages and where they may be imported."""
 
@@ -146,7 +160,15 @@ def test_heavy_packages_stay_in_their_rooms(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["list"], ["list", "--format", "json"], ["explain", "gh198094"], ["check", "--help"]]
+    "arguments",
+    [
+        ["--help"],
+        ["list"],
+        ["list", "--format", "json"],
+        ["list", "--matrix"],
+        ["explain", "gh198094"],
+        ["check", "--help"],
+    ],
 )
 def test_light_verbs_do_not_import_torch(arguments: list[str]) -> None:
     """Listing, explaining and helping work where torch is slow to import or absent."""
