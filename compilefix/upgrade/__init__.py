@@ -1,0 +1,1 @@
+"""What changes between two releases of torch: measured matrix, difference, the user's own command, bisection."""
