@@ -22,6 +22,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "format": (str,),
     "isolation": (str,),
     "cache_dir": (str,),
+    "environments": (list,),
     "gpu": (str,),
     "select": (list,),
     "ignore": (list,),
@@ -80,5 +81,9 @@ def _from_pyproject(start: Path) -> dict[str, Any]:
         if not isinstance(value, TYPES[name]) or isinstance(value, bool):
             words = " or ".join({"str": "a string", "list": "a list"}.get(t.__name__, "a number") for t in TYPES[name])
             raise UsageError(f"{path}: [tool.compilefix] {key} must be {words}")
-        found[name] = [str(path.parent / item) for item in table[key]] if name == "repros" else value
+        if name == "repros":
+            value = [str(path.parent / item) for item in value]
+        elif name == "environments":
+            value = [f"{release}={path.parent / python}" for release, _, python in (e.partition("=") for e in value)]
+        found[name] = value
     return found

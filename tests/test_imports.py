@@ -24,7 +24,7 @@ ALLOWED = {
     "oracle": {"outcome", "issue", *GROUND},
     "cure": {"outcome", *GROUND},
     "check": {"cure", "outcome", "environment", *GROUND},
-    "measured": {"check", "issue", "registry", "", *GROUND},
+    "measured": {"check", "environment", "issue", "outcome", "registry", "", *GROUND},
     "config": GROUND,
     "cuda_interpreted": GROUND,
     "runner": {
@@ -57,6 +57,7 @@ ALLOWED = {
         *GROUND,
     },
     "standing": {"environment", "gate", "ops", "registry", "workarounds", *GROUND},
+    "upgrade": {"check", "config", "environment", "issue", "measured", "outcome", "registry", *GROUND},
     "report": {"check", "cure", "standing", "environment", "issue", "outcome", "registry", *GROUND},
     "cli": {
         "check",
@@ -71,6 +72,7 @@ ALLOWED = {
         "report",
         "runner",
         "standing",
+        "upgrade",
         "workarounds",
         "",
         *GROUND,
@@ -83,7 +85,7 @@ ALLOWED = {
 HEAVY = {
     "torch": {"cuda_interpreted", "environment", "oracle", "ops", "recipes", "runner", "validation", "workarounds"},
     "rich": {"report/table", "report/listing", "cli/progress"},
-    "platformdirs": {"gate", "runner"},
+    "platformdirs": {"gate", "runner", "upgrade"},
 }
 """Third-party packages and where they may be imported."""
 

@@ -99,7 +99,8 @@ def run(args: argparse.Namespace) -> int:
     )
     options.emit(text, args.output)
     if args.record and not result.interrupted:
-        print(f"compilefix: wrote {measured.write(result, Path(args.record))}", file=sys.stderr)
+        path = measured.write(result, Path(args.record), {r.id: r for r in records})
+        print(f"compilefix: wrote {path}", file=sys.stderr)
     if result.interrupted:
         print("compilefix: interrupted; the same command with --resume continues", file=sys.stderr)
     return int(result.exit_code(chosen["fail_on"]))
