@@ -18,7 +18,7 @@ from typing import Any
 from compilefix.errors import UsageError
 from compilefix.text import visible
 from compilefix.upgrade import results
-from compilefix.upgrade.signature import HANG, Failure, of_traceback, place, users_frames
+from compilefix.upgrade.signature import HANG, Failure, Frame, of_traceback, place, users_frames
 
 TAIL = 6000
 """Characters of a command's output that are kept."""
@@ -180,7 +180,9 @@ def torch_of(at: Place, variables: Mapping[str, str], cwd: Path) -> dict[str, An
 
     argv = [str(interpreter(at)), "-c", _PROBE]
     try:
-        done = subprocess.run(argv, env=dict(variables), cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(
+            argv, env=dict(variables), cwd=cwd, capture_output=True, text=True, timeout=300, check=False
+        )
         facts: dict[str, Any] = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {}
     except (OSError, ValueError, IndexError, subprocess.TimeoutExpired) as error:
         return {"invalid": f"torch {at.release} does not import there: {error}"}
@@ -216,7 +218,13 @@ def _execute(
     timed_out = False
     with log.open("wb") as file:
         process = subprocess.Popen(
-            argv, env=dict(variables), cwd=cwd, stdout=file, stderr=file, stdin=subprocess.DEVNULL, start_new_session=True
+            argv,
+            env=dict(variables),
+            cwd=cwd,
+            stdout=file,
+            stderr=file,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
         )
         try:
             process.wait(timeout)
@@ -264,15 +272,16 @@ def _of_command(done: Run, name: str, cwd: Path) -> Run:
     if done.exit_code == SKIP:
         return replace(done, invalid=f"the command says that this release cannot be tested (exit {SKIP})")
     told = of_traceback(done.tail)
+    frames: list[Frame] = []
     if done.timed_out:
-        error, message, frames = HANG, "still running at the time limit", []
+        error, message = HANG, "still running at the time limit"
     elif done.signal:
-        error, message, frames = done.signal, "", []
+        error, message = done.signal, ""
     elif told:
         error, message, frames = told
     else:
         last = (done.tail.strip().splitlines() or [""])[-1]
-        error, message, frames = f"exit {done.exit_code}", last, []
+        error, message = f"exit {done.exit_code}", last
     failure = Failure(
         test=name,
         when="command",
