@@ -29,6 +29,9 @@ TYPES: dict[str, tuple[type, ...]] = {
 }
 """Settings and the TOML types they take."""
 
+PATHS = ("repros", "environments")
+"""Lists with paths, which pyproject.toml gives relative to itself."""
+
 
 def load(start: Path | None = None) -> dict[str, Any]:
     """
@@ -59,6 +62,12 @@ def _from_environ() -> dict[str, Any]:
     return found
 
 
+def _below(folder: Path, name: str, item: object) -> str:
+    """Return an entry whose path is relative to `folder`, that of pyproject.toml: ``DIR`` or ``RELEASE=PYTHON``."""
+    before, equals, path = str(item).rpartition("=") if name == "environments" else ("", "", str(item))
+    return f"{before}{equals}{folder / Path(path).expanduser()}" if equals or name == "repros" else str(item)
+
+
 def _from_pyproject(start: Path) -> dict[str, Any]:
     path = next((p / "pyproject.toml" for p in (start, *start.parents) if (p / "pyproject.toml").is_file()), None)
     if path is None:
@@ -81,9 +90,5 @@ def _from_pyproject(start: Path) -> dict[str, Any]:
         if not isinstance(value, TYPES[name]) or isinstance(value, bool):
             words = " or ".join({"str": "a string", "list": "a list"}.get(t.__name__, "a number") for t in TYPES[name])
             raise UsageError(f"{path}: [tool.compilefix] {key} must be {words}")
-        if name == "repros":
-            value = [str(path.parent / item) for item in value]
-        elif name == "environments":
-            value = [f"{release}={path.parent / python}" for release, _, python in (e.partition("=") for e in value)]
-        found[name] = value
+        found[name] = [_below(path.parent, name, item) for item in table[key]] if name in PATHS else value
     return found

@@ -50,18 +50,21 @@ class Cell:
     reason: str | None = None
     """Why there is nothing to say, for ``unsupported`` and ``unresolved``."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON object without what is unset."""
-        raw = {"program": self.did.value, "symptoms": list(self.symptoms), "claim": self.claim}
+    def to_json(self) -> str | dict[str, Any]:
+        """Return the outcome word where there is nothing else to say, else a JSON object without what is unset."""
+        raw = {"program": self.did.value, "symptoms": ", ".join(self.symptoms), "claim": self.claim}
         raw |= {"workaround": self.workaround, "reason": self.reason}
-        return {name: value for name, value in raw.items() if value}
+        told = {name: value for name, value in raw.items() if value}
+        return told if len(told) > 1 else self.did.value
 
     @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Cell:
+    def from_json(cls, raw: str | Mapping[str, Any]) -> Cell:
         """Read what `to_json` wrote."""
+        if isinstance(raw, str):
+            return cls(did=Did(raw))
         return cls(
             did=Did(raw["program"]),
-            symptoms=tuple(raw.get("symptoms", ())),
+            symptoms=tuple(filter(None, raw.get("symptoms", "").split(", "))),
             claim=raw.get("claim"),
             workaround=raw.get("workaround"),
             reason=raw.get("reason"),
@@ -203,7 +206,7 @@ def _told(tree: ast.Module) -> Iterable[tuple[int, int, int, int]]:
     """Yield where in the file its docstring and the fields of the record lie that do not decide how it is run."""
     for node in tree.body:
         match node:
-            case ast.Expr(value=ast.Constant(value=str())):
+            case ast.Expr(value=ast.Constant(value=str())) | ast.ImportFrom(module="compilefix.issue"):
                 yield _span(node)
             case ast.Assign(targets=[ast.Name(id="ISSUE" | "CONTRACT")], value=ast.Call(keywords=keywords)):
                 yield from (_span(keyword) for keyword in keywords if keyword.arg not in _RUN)
@@ -246,7 +249,7 @@ def merge(new: Measurement, where: Path) -> Path:
             break
     else:
         parts.append(new)
-    _save(path, parts)
+    save(path, parts)
     return path
 
 
@@ -262,7 +265,8 @@ def _same_machine(a: Measurement, b: Measurement) -> bool:
     return alike[0] == alike[1] and a.place == b.place
 
 
-def _save(path: Path, parts: list[Measurement]) -> None:
+def save(path: Path, parts: list[Measurement]) -> None:
+    """Write the measurements of one file, whole or not at all; the first is that of the file itself."""
     raw: dict[str, Any] = {"schema": SCHEMA, "compilefix": __version__, **parts[0].to_json()}
     if parts[1:]:
         raw["machines"] = [part.to_json() for part in parts[1:]]
