@@ -71,9 +71,21 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse a command line; what stands behind ``--`` is the user's own command, for the verbs that take one."""
+    own: list[str] = []
+    argv = list(argv)
+    if "--" in argv and getattr(verbs().get(argv[0]), "TAKES_COMMAND", False):
+        at = argv.index("--")
+        argv, own = argv[:at], argv[at + 1 :]
+    args = parser().parse_args(argv)
+    args.command = own
+    return args
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    args = parser().parse_args(argv)
+    args = parse(sys.argv[1:] if argv is None else argv)
     try:
         return int(args.run(args))
     except CompilefixError as error:

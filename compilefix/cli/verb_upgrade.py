@@ -15,7 +15,7 @@ from compilefix.outcome import TARGET_DEVICES
 
 HELP = "what changes from one torch release to another: known defects, your lines, your own command"
 FORMATS = ("table", "json", "markdown")
-DEFAULTS: dict[str, Any] = {"format": "table"}
+TAKES_COMMAND = True
 EPILOG = """\
 exit codes: 1 where a defect appears or one of your lines is concerned (or your command regresses or fails anew),
 0 where not, 4 where a command gives no baseline or the new release could not be judged.
@@ -39,8 +39,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_repros(parser)
     command = parser.add_argument_group("running your own command on both releases, behind --")
     add_environment(command)
-    command.add_argument("--timeout", type=float, metavar="S", help="seconds on one release, then it hangs (default: none)")
-    options.add_output(parser, FORMATS, DEFAULTS["format"])
+    command.add_argument(
+        "--timeout", type=float, metavar="S", help="seconds on one release, then it hangs (default: none)"
+    )
+    options.add_output(parser, FORMATS, "table")
 
 
 def add_environment(group: argparse._ArgumentGroup) -> None:
@@ -51,15 +53,13 @@ def add_environment(group: argparse._ArgumentGroup) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run ``upgrade``."""
-    chosen = DEFAULTS | options.settings(args)
-    if chosen["format"] not in FORMATS:
-        raise UsageError(f"format {chosen['format']!r} is not one of {', '.join(FORMATS)}")
+    chosen = options.settings(args)
     options.check_writable(args.output)
     if args.command:
         return _command(args, chosen)
     from compilefix.report import difference as rendered
     from compilefix.upgrade import matrix
-    from compilefix.upgrade.difference import UpgradeReport, difference, releases, unmeasured
+    from compilefix.upgrade.difference import Line, UpgradeReport, difference, releases, unmeasured
 
     if args.packages or args.requirements or args.timeout:
         raise UsageError("--with, --requirements and --timeout go with a command behind --")
@@ -68,7 +68,8 @@ def run(args: argparse.Namespace) -> int:
     known = matrix.read()
     rows = difference(before, after, found.records, known, device=args.device, target=args.target)
     broken = [str(error) for error in found.broken]
-    lines, files = (), None
+    lines: tuple[Line, ...] = ()
+    files = None
     if args.paths:
         from compilefix.upgrade.lines import lines as concerned
 
@@ -87,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     )
     text = rendered.render(
         report,
-        chosen["format"],
+        args.format or "table",
         width=options.width(args.output),
         color=options.colored(args.color, args.output),
     )
@@ -100,6 +101,7 @@ def _command(args: argparse.Namespace, chosen: dict[str, Any]) -> int:
     from compilefix.upgrade import commands
     from compilefix.upgrade.comparison import Comparison, compare
     from compilefix.upgrade.difference import releases
+    from compilefix.upgrade.environments import EnvironmentFailedError
     from compilefix.upgrade.overlay import place
 
     if args.paths or args.device or args.target:
@@ -109,19 +111,23 @@ def _command(args: argparse.Namespace, chosen: dict[str, Any]) -> int:
     before, after = releases(args.before, args.after)
     found = options.registry(chosen)
     wanted = (args.packages or (), [Path(file) for file in args.requirements or ()])
-    places = [place(release, *wanted, announce=announce) for release in (before, after)]
     commit = head()
     runs = []
-    for at in places:
-        announce(f"torch {at.release}: {shlex.join(args.command)}")
+    for release in (before, after):
+        try:
+            at = place(release, *wanted, announce=announce)
+        except EnvironmentFailedError as error:
+            runs.append(commands.Run(release=release, invalid=error.reason))
+            continue
+        announce(f"torch {release}: {shlex.join(args.command)}")
         runs.append(commands.run(at, args.command, timeout=args.timeout))
-        announce(f"torch {at.release}: {runs[-1].seconds:.1f} s")
+        announce(f"torch {release}: {runs[-1].seconds:.1f} s")
     report: Comparison = compare(args.command, runs[0], runs[1], found.records, commit=commit)
     if head() != commit:
         raise UsageError("the checkout changed while the command ran: the two runs are not of one commit")
     text = rendered.render(
         report,
-        chosen["format"],
+        args.format or "table",
         width=options.width(args.output),
         color=options.colored(args.color, args.output),
     )

@@ -38,7 +38,9 @@ def render(report: UpgradeReport, format: str = "table", *, width: int | None = 
 
 def _document(report: UpgradeReport) -> Document:
     limited = f" on {report.target}" if report.target else ""
-    warnings = [f"{text}; what is said of it is according to the records, the rest is untested" for text in report.unmeasured]
+    warnings = [
+        f"{text}; what is said of it is according to the records, the rest is untested" for text in report.unmeasured
+    ]
     warnings += report.broken
     first = next(iter(report.of(Change.APPEARS) or report.of(Change.STAYS)), None)
     return Document(

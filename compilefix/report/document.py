@@ -1,4 +1,4 @@
-"""A report as headed parts of items, rendered for a terminal or as Markdown: what several verbs' reports are made of."""
+"""A report as headed parts of items, rendered for a terminal or as Markdown: what several reports are made of."""
 
 from __future__ import annotations
 
