@@ -11,12 +11,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from packaging.version import Version
+
 from compilefix import __version__
 from compilefix.check import CheckReport
 from compilefix.environment import Environment
 from compilefix.errors import RecordError
-from compilefix.issue import Truth
-from compilefix.outcome import Did, Outcome, Result, Target
+from compilefix.issue import Contract, Symptom, Truth
+from compilefix.outcome import Did, Difference, Outcome, Result, Target, judge
 from compilefix.registry import Record, shipped_folder
 from compilefix.text import first_line
 
@@ -226,6 +228,44 @@ def row(record: Record, result: Result) -> Row:
     return Row(digest=digest(record), recorded=today, targets=made[False], beside=made[True])
 
 
+def result(record: Record, measurement: Measurement) -> Result | None:
+    """
+    Hold what was measured of a record against what it says now; None where nothing was measured.
+
+    Judged as a check judges, on the environment's facts, so conditions (``where=``) count. Only the record's own
+    targets do: what is `Row.beside` contradicts nothing.
+    """
+    row = measurement.rows.get(record.id)
+    if row is None:
+        return None
+    known, version = record.known, Version(measurement.environment.torch)
+    holds, outcomes = measurement.environment.holds, {Target.parse(t): _outcome(c) for t, c in row.targets.items()}
+    contract = known if isinstance(known, Contract) else None
+    return Result(
+        id=record.id,
+        title=record.title,
+        record=record.kind,
+        statement=contract.statement if contract is not None else None,
+        truth=contract.expected(version, holds) if contract is not None else None,
+        has_workaround=record.has_workaround,
+        symptom=known.symptom,
+        verdict=judge(known, version, outcomes, holds),
+        expected=known.expectation(version, holds),
+        outcomes=outcomes,
+    )
+
+
+def _outcome(cell: Cell) -> Outcome:
+    """Return as much of an outcome as was kept of it."""
+    seen = [Difference(what="values", leaf="", symptom=Symptom(s)) for s in cell.symptoms]
+    return Outcome(
+        did=cell.did,
+        reason=cell.reason,
+        differences=tuple(seen if cell.did is Did.MISMATCH else ()),
+        facts={} if cell.claim is None else {"claim": cell.claim == Truth.HOLDS.value},
+    )
+
+
 def write(report: CheckReport, where: Path, records: Mapping[str, Record], place: str | None = None) -> Path:
     """
     Put a report into the file of its environment in the folder `where`, and return its path.
@@ -234,7 +274,7 @@ def write(report: CheckReport, where: Path, records: Mapping[str, Record], place
     of these on other targets stays where the repro is the same. Another machine (instruction set, compiler, GPU) than
     that of the file gets a part of its own in it.
     """
-    rows = {result.id: row(records[result.id], result) for result in report.results if result.id in records}
+    rows = {found.id: row(records[found.id], found) for found in report.results if found.id in records}
     return merge(Measurement(environment=report.environment, rows=rows, place=place), where)
 
 

@@ -58,7 +58,7 @@ ALLOWED = {
     },
     "standing": {"environment", "gate", "ops", "registry", "workarounds", *GROUND},
     "upgrade": {"check", "config", "environment", "issue", "measured", "outcome", "registry", *GROUND},
-    "report": {"check", "cure", "standing", "environment", "issue", "outcome", "registry", *GROUND},
+    "report": {"check", "cure", "standing", "upgrade", "environment", "issue", "outcome", "registry", *GROUND},
     "cli": {
         "check",
         "config",
@@ -131,7 +131,15 @@ def test_heavy_packages_stay_in_their_rooms(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["list"], ["list", "--format", "json"], ["explain", "gh198094"], ["check", "--help"]]
+    "arguments",
+    [
+        ["--help"],
+        ["list"],
+        ["list", "--format", "json"],
+        ["list", "--matrix"],
+        ["explain", "gh198094"],
+        ["check", "--help"],
+    ],
 )
 def test_light_verbs_do_not_import_torch(arguments: list[str]) -> None:
     """Listing, explaining and helping work where torch is slow to import or absent."""

@@ -11,8 +11,6 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from packaging.version import Version
-
 from compilefix import measured
 from compilefix.cli import options
 from compilefix.cuda_interpreted import gpus
@@ -99,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
             executor=executor,
         )
     for torch, result in done.contradictions:
-        print(measuring.contradiction(result, Version(torch)))
+        print(measuring.contradiction(result, torch))
     for release, reason in done.failed.items():
         print(f"torch {release} {reason}")
     for path in done.files:

@@ -27,10 +27,14 @@ BEAT = 15.0
 _NO_FACT = re.compile(
     r"No space left|Disk quota|ConnectionError|Connection (?:refused|reset|aborted)|NewConnectionError|Max retries|"
     r"[Tt]imed? ?out|Temporary failure|name resolution|dns error|failed to fetch|error sending request|"
-    r"ProxyError|SSLError|Permission denied",
+    r"ProxyError|SSLError|Permission denied|from versions: none|torch was not found",
     re.IGNORECASE,
 )
-"""Failures that say something of this machine or its network, and nothing of the release."""
+"""
+Failures that say something of this machine or its network, and nothing of the release.
+
+An index without any torch for this Python is one that did not answer, or the wrong one.
+"""
 
 _SHOWN = re.compile(r"\s*(?:Downloading|Using cached|Installing|Prepared|Installed|Resolved|Building)\b.*")
 

@@ -8,8 +8,6 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packaging.version import Version
-
 from compilefix import measured
 from compilefix.check import CheckReport
 from compilefix.environment import Environment
@@ -98,8 +96,7 @@ def measure(
         if reply.report is not None:
             done.ran += len(reply.report.results)
             done.files[_keep(reply.report, by_id, where, one.place)] = None
-            torch = reply.report.environment.torch
-            done.contradictions += [(torch, result) for result in reply.report.results if result.contradicts]
+            done.contradictions += _contradictions(reply.report, by_id)
             announce(f"done: {one}")
         elif one.release is not None and reply.failed is not None and one.release not in done.failed:
             done.failed[one.release] = reply.failed
@@ -138,6 +135,14 @@ def _keep(report: CheckReport, records: dict[str, Record], where: Path, place: s
     return path
 
 
+def _contradictions(report: CheckReport, records: dict[str, Record]) -> list[tuple[str, Result]]:
+    """Return what the records' own targets contradict."""
+    rows = {found.id: measured.row(records[found.id], found) for found in report.results}
+    whole = Measurement(environment=report.environment, rows=rows)
+    found = [measured.result(records[id], whole) for id in rows]
+    return [(report.environment.torch, result) for result in found if result is not None and result.contradicts]
+
+
 def _fail(release: str, reason: str, where: Path, python: str | None) -> Path:
     """Write down that a release cannot be measured on this machine."""
     path = _failure_file(release, where, python)
@@ -165,12 +170,13 @@ def _bare(release: str, python: str | None) -> Environment:
     )
 
 
-def contradiction(known_result: Result, version: Version) -> str:
+def contradiction(result: Result, torch: str) -> str:
     """Return in one line how a measurement contradicts its record."""
-    says = {Expectation.AFFECTED: "affected", Expectation.UNAFFECTED: "not affected", Expectation.UNKNOWN: "unknown"}
-    result = known_result
     if result.record == "contract":
-        return (
-            f"{result.id}: {result.verdict.value} on {version}, its record says {result.truth and result.truth.value}"
+        says = result.truth.value if result.truth is not None else "nothing"
+    else:
+        says = {Expectation.AFFECTED: "affected", Expectation.UNAFFECTED: "not affected"}.get(
+            result.expected, "unknown"
         )
-    return f"{result.id}: {result.verdict.value} on {version}, its record says {says[result.expected]}"
+    shown = ", ".join(sorted(symptom.value for symptom in result.symptoms)) or "nothing wrong"
+    return f"{result.id} on torch {torch}: {result.verdict.value} ({shown}); its record says {says}"
