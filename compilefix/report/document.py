@@ -67,7 +67,8 @@ def text(document: Document, *, width: int | None, color: bool) -> str:
             for label, told in item.below:
                 page.paragraph(f"{label}: {told}" if label else told, indent=4)
             for line in block(item.printed).splitlines() if item.printed else ():
-                page.line((f"      {page.safe(line)}", "dim"))
+                indent = len(line) - len(line.lstrip())
+                page.line((" " * (6 + indent) + page.safe(line), "dim"))
     page.line()
     page.paragraph(document.summary, style="bold")
     for what, command in document.commands:

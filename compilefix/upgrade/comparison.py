@@ -227,9 +227,9 @@ _SILENT = frozenset({Symptom.WRONG_RESULT, Symptom.WRONG_GRADIENT, Symptom.WRONG
 
 def _matches(failures: Sequence[Failure], status: Status, release: str, records: Sequence[Record]) -> Iterable[Match]:
     """Yield the records that may be the reason: by their expressions first, else by operator and symptom."""
-    texts = {t for f in failures for t in (f"{f.error}: {f.message}", f"{f.error}: {normalise(f.message)}")}
+    texts = {f"{f.error}: {f.message}\n{normalise(f.message)}" for f in failures}
     issues = [r for r in records if isinstance(r.known, Issue) and r.known.disputed is None]
-    by_text = [r for r in issues if any(re.search(p, text) for p in r.known.matches for text in texts)]  # type: ignore[union-attr]
+    by_text = [r for r in issues if any(_told(r, text) for text in texts)]
     if by_text:
         yield from (Match(id=r.id, title=r.title, by="error text") for r in by_text)
         return
@@ -241,6 +241,12 @@ def _matches(failures: Sequence[Failure], status: Status, release: str, records:
         fits = record.known.symptom is symptom or (symptom is Symptom.WRONG_RESULT and record.known.symptom in _SILENT)
         if fits and _affects(record, release) and any(_calls(source, op) for op in record.known.ops):
             yield Match(id=record.id, title=record.title, by="op")
+
+
+def _told(record: Record, text: str) -> bool:
+    """Tell whether all expressions of a record are found in one error text."""
+    patterns = record.known.matches if isinstance(record.known, Issue) else ()
+    return bool(patterns) and all(re.search(pattern, text) for pattern in patterns)
 
 
 def _affects(record: Record, release: str) -> bool:

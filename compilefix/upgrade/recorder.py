@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 VARIABLE = "COMPILEFIX_RECORDED"
-LONGEST = 4000
+LONGEST = 8000
 """Characters of a message that are kept."""
 
 DEEPEST = 200
