@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run ``measure``."""
-    from compilefix.upgrade import environments, measuring
+    from compilefix.upgrade import environments, installer, measuring
     from compilefix.upgrade.unit import Settings
 
     chosen = DEFAULTS | {"jobs": options.cores()} | options.settings(args)
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         return _list()
     if args.prune:
         freed = environments.prune(args.torch, announce=_say)
-        print(f"{environments.in_words(freed)} freed")
+        print(f"{installer.in_words(freed)} freed")
         return int(Exit.EXPECTED)
     found = options.registry(chosen)
     for error in found.broken:
@@ -140,14 +140,14 @@ def _executor(address: str | None) -> Iterator[Callable[[tuple[str, str | None]]
 
 
 def _list() -> int:
-    from compilefix.upgrade import environments
+    from compilefix.upgrade import environments, installer
 
     found = environments.installed()
     for one in found:
-        print(f"{one.torch}  Python {one.python_version}  {environments.in_words(one.size)}  {one.python}")
+        print(f"{one.torch}  Python {one.python_version}  {installer.in_words(one.size)}  {one.python}")
     for release, python in environments.adopted().items():
         print(f"{release}  named by you  {python}")
-    print(f"{environments.in_words(sum(one.size for one in found))} in {environments.root()}")
+    print(f"{installer.in_words(sum(one.size for one in found))} in {environments.root()}")
     return int(Exit.EXPECTED)
 
 

@@ -26,6 +26,7 @@ from packaging.version import InvalidVersion, Version
 from compilefix import config
 from compilefix.errors import CompilefixError, HarnessError, UsageError
 from compilefix.upgrade import installer
+from compilefix.upgrade.installer import disk_size, in_words
 
 MARK = "compilefix-environment.json"
 Announce = Callable[[str], None]
@@ -158,21 +159,6 @@ def prune(releases: Iterable[str] | None = None, *, announce: Announce = lambda 
             freed += size
             announce(f"removed torch {release}: {in_words(size)}")
     return freed
-
-
-def disk_size(folder: Path) -> int:
-    """Return how many bytes the files below `folder` take, links not followed."""
-    total = 0
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                total += Path(parent, name).lstat().st_size
-    return total
-
-
-def in_words(size: int) -> str:
-    """Return a number of bytes in GB or MB."""
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
 
 
 def _folder(release: str, python: str | None) -> Path:

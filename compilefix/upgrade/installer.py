@@ -39,6 +39,21 @@ An index without any torch for this Python is one that did not answer, or the wr
 _SHOWN = re.compile(r"\s*(?:Downloading|Using cached|Installing|Prepared|Installed|Resolved|Building)\b.*")
 
 
+def disk_size(folder: Path) -> int:
+    """Return how many bytes the files below `folder` take, links not followed."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += Path(parent, name).lstat().st_size
+    return total
+
+
+def in_words(size: int) -> str:
+    """Return a number of bytes in GB or MB."""
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
+
+
 class NotInstallableError(Exception):
     """The index has no such release for this Python and machine, or it cannot be installed."""
 
@@ -108,7 +123,7 @@ def _run(command: Sequence[str], announce: Callable[[str], None], folder: Path) 
             reader.join(0.5)
             if time.monotonic() - beat >= BEAT:
                 beat = time.monotonic()
-                announce(f"  still at it: {beat - begun:.0f} s")
+                announce(f"  still at it: {beat - begun:.0f} s, {in_words(disk_size(folder))} in place")
         code = process.wait()
     except BaseException:
         with contextlib.suppress(ProcessLookupError):

@@ -88,7 +88,7 @@ def test_a_release_is_installed_once_with_its_size_and_removed(cache: Path, tmp_
     assert "on disk" in told[0]
     assert "is ready" in told[-1]
     assert first.folder is not None
-    assert first.size == pytest.approx(environments.disk_size(first.folder), rel=0.01)
+    assert first.size == pytest.approx(installer.disk_size(first.folder), rel=0.01)
     assert provide("9.9.0", url) == first
     assert environments.installed() == (first,)
     (first.folder / environments.MARK).unlink()  # as if it had been killed in the middle
