@@ -88,7 +88,7 @@ def _note(op: ast.cmpop, left: Any, right: Any, build: Build, events: set[Event]
             events.add(Event("bound", f"{sign} {text}"))
         elif isinstance(have, Version | Loose) and isinstance(want, Version) and _is(have, build):
             events.add(Event("bound", f"{sign} {want}"))
-        elif _ints(have) and _ints(want) and len(have) != len(want) and _prefix(have, build):
+        elif _ints(have) and _ints(want) and len(have) != len(want) and _prefix(have, build) > _prefix(want, build):
             harmless = len(have) > len(want) and sign in ("<", ">=")
             events.add(Event("length", "shorter" if len(have) < len(want) else "longer")) if not harmless else None
         elif type(have) is int and type(want) is int:

@@ -31,6 +31,9 @@ class Facts:
     bounds: tuple[tuple[str, str], ...]
     """Comparisons made: operator as seen from torch's version, and the bound."""
 
+    fixed: str | None = None
+    """Release that the comment above says something is fixed in."""
+
     @property
     def whats(self) -> set[str]:
         """Kinds of events."""
@@ -128,6 +131,9 @@ def _equality(facts: Facts) -> Found | None:
 
 def _one_off(facts: Facts) -> Found | None:
     """Say so where ``<= 2.9`` leaves 2.9.1 out, or a wheel's local part makes it greater than its release."""
+    for sign, bound in facts.bounds:
+        if facts.fixed and sign == "<" and bound != facts.fixed and _same_line(bound, facts.fixed):
+            return f"the comment says {facts.fixed}, the bound is {bound}", "CF204"
     last = [(sign, bound) for sign, bound in facts.bounds if sign in ("<=", ">")]
     for sign, bound in last:
         if bound.count(".") == 1 and facts.locals:
@@ -139,6 +145,11 @@ def _one_off(facts: Facts) -> Found | None:
         build = facts.locals[0][0].text
         return f"a local build is taken for another version: {build}+cu128 does not get the answer of {build}", "CF203"
     return None
+
+
+def _same_line(one: str, other: str) -> bool:
+    pair = Version(one), Version(other)
+    return pair[0].release[:2] == pair[1].release[:2] and pair[0] != pair[1]
 
 
 def _patch(facts: Facts) -> Found | None:

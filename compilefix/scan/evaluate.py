@@ -85,13 +85,12 @@ class Evaluator(Calls):
             return Dotted(name) if name in library.PLAIN or name in ("hasattr", "getattr", "map", "isinstance") else UNKNOWN
         holder, bindings = found
         if holder is self.names.module and name in self.names.reassigned:
-            return UNKNOWN if not any(b.how in ("import", "function") for b in bindings) else self._last(bindings)
+            if name in self.names.outer(scope):
+                return UNKNOWN
+            self.events.add(Event("reassigned"))
         if holder is scope:
             bindings = [b for b in bindings if b.place <= place(use) and not self._exclusive(b.node, use)]
         return self._reach(bindings, use if holder is scope else None)
-
-    def _last(self, bindings: list[Binding]) -> Any:
-        return self._reach(bindings[-1:], None)
 
     def _reach(self, bindings: list[Binding], use: ast.AST | None) -> Any:
         for binding in reversed(bindings):

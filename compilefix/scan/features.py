@@ -14,13 +14,16 @@ SINCE = {
     "torch.compiler.cudagraph_mark_step_begin": "2.1.0",
     "torch.compiler.is_compiling": "2.1.0",
     "torch.nn.attention": "2.2.0",
+    "torch.compiler.disable": "2.1.0",
     "torch.compiler.is_dynamo_compiling": "2.3.0",
     "torch.compiler.set_stance": "2.6.0",
     "torch.nn.attention.flex_attention": "2.5.0",
+    "torch.nn.attention.flex_attention.flex_attention": "2.5.0",
     "torch._dynamo.config.recompile_limit": "2.7.0",
     "torch._inductor.config.deterministic": "2.10.0",
     "torch.nn.functional.grouped_mm": "2.10.0",
     "torch.nn.attention.varlen": "2.10.0",
+    "torch.nn.attention.varlen.varlen_attn": "2.10.0",
     "torch.compiler.nonstrict_trace": "2.14.0",
 }
 """First release with a name, from release notes, where the wheels that were measured leave a gap."""

@@ -21,6 +21,8 @@ _CHEAP = re.compile(
     + r"|(?i:torch_?\w*_\d_\d)|WITH_PT|hasattr\(|getattr\(|ImportError|AttributeError|torch[<>=~!]=?\s*\d"
 )
 _REQUIREMENT = re.compile(r"\s*torch\s*(\[[^]]*\])?\s*(>=|==|~=|<=|<|>|!=)")
+_ASKS = ("importlib.metadata.version", "importlib_metadata.version", "pkg_resources.get_distribution")
+"""Functions that tell the version of a distribution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ class _Finder:
                 for binding in bindings:
                     leaf = binding.dotted.rpartition(".")[2]
                     version = leaf == "__version__" and binding.dotted.startswith("torch")
+                    version = version or binding.dotted in _ASKS
                     if binding.how == "import" and (version or leaf in library.GATES or library.coded(leaf)):
                         hot.add(name)
                     elif binding.how == "value" and binding.value is not None:

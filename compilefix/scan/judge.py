@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,8 +50,10 @@ class Judgement:
 class Judge:
     """Evaluates the gates of one file on all builds."""
 
-    def __init__(self, names: Names, minimum: Version | None, maximum: Version | None) -> None:
-        self.names = names
+    def __init__(
+        self, names: Names, minimum: Version | None, maximum: Version | None, lines: Sequence[str] = ()
+    ) -> None:
+        self.names, self.lines = names, lines
         self.minimum, self.maximum = minimum, maximum
         self.named = tuple(sorted(_versions(names.tree)))
         self.releases = builds(minimum, self.named)
@@ -88,7 +90,8 @@ class Judge:
         supported = [answer for build, answer in truth if within(build, self.minimum, self.maximum)]
         above = [answer for build, answer in truth if self.minimum is None or build.base >= self.minimum]
         others = [(b, self.ask(b, question)[0]) for b in (*local_builds(), *odd_builds())]
-        verdict = _verdict(supported)
+        reassigned = Event("reassigned") in events
+        verdict = "live" if reassigned else _verdict(supported)
         flavour = _flavour(truth, [answer for _, answer in others], events)
         if flavour:
             verdict = "build"
@@ -127,8 +130,16 @@ class Judge:
             locals=locals_differ,
             node=node,
             bounds=tuple(_bounds(found.events)),
+            fixed=self._comment(node),
         )
         return defect(facts)
+
+
+    def _comment(self, node: ast.AST) -> str | None:
+        """Return the release that the comment above a gate says something is fixed in."""
+        line = getattr(node, "lineno", 0) - 2
+        above = self.lines[line].strip() if 0 <= line < len(self.lines) else ""
+        return fixed_in(above) if above.startswith("#") else None
 
 
 def _verdict(answers: list[Answer]) -> str:

@@ -78,6 +78,14 @@ class Names:
             scope = scope.parent
         return None
 
+    def outer(self, scope: Scope | None) -> set[str]:
+        """Return the names that `scope`, or one around it, declares ``global`` or ``nonlocal``."""
+        found: set[str] = set()
+        while scope is not None:
+            found |= scope.outer
+            scope = scope.parent
+        return found
+
     def statement(self, node: ast.AST) -> ast.AST:
         """Return the statement that holds `node`."""
         while not isinstance(node, ast.stmt) and node in self.parents:
