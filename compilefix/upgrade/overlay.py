@@ -17,11 +17,10 @@ from compilefix.upgrade.environments import (
     EnvironmentFailedError,
     Provided,
     _locked,
-    disk_size,
-    in_words,
     provide,
     root,
 )
+from compilefix.upgrade.installer import disk_size, in_words
 
 _DONE = "compilefix-overlay"
 

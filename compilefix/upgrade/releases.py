@@ -11,13 +11,7 @@ from collections.abc import Iterable, Sequence
 from packaging.version import InvalidVersion, Version
 
 from compilefix.errors import UsageError
-
-SHIPPED = (
-    *("2.0.0", "2.0.1", "2.1.0", "2.1.1", "2.1.2", "2.2.0", "2.2.1", "2.2.2", "2.3.0", "2.3.1", "2.4.0", "2.4.1"),
-    *("2.5.0", "2.5.1", "2.6.0", "2.7.0", "2.7.1", "2.8.0", "2.9.0", "2.9.1", "2.10.0", "2.11.0", "2.12.0", "2.12.1"),
-    *("2.13.0", "2.14.0", "2.14.1", "2.15.0"),
-)
-"""Releases of torch at the time of this release of compilefix."""
+from compilefix.scan.releases import RELEASES
 
 
 def offered(timeout: float = 60.0) -> tuple[tuple[str, ...], str]:
@@ -33,7 +27,7 @@ def offered(timeout: float = 60.0) -> tuple[tuple[str, ...], str]:
         match = re.search(r"^Available versions: (.+)$", done.stdout, re.MULTILINE)
         if done.returncode == 0 and match:
             return _final(match[1].split(", ")), "the package index"
-    return SHIPPED, "the list that ships with compilefix; no package index answers"
+    return RELEASES, "the list that ships with compilefix; no package index answers"
 
 
 def _final(names: Iterable[str]) -> tuple[str, ...]:
