@@ -9,7 +9,6 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,6 +105,7 @@ def _bisect(args: argparse.Namespace) -> BisectReport:
         report = bisection.BisectReport(
             subject=subject,
             command=_again(resume=False),
+            resume=_again(resume=True),
             first=first,
             last=last,
             find_fix=args.find_fix,
@@ -116,8 +116,7 @@ def _bisect(args: argparse.Namespace) -> BisectReport:
         announce(f"{len(names)} releases from {first} to {last}, from {source}")
         found = bisection.bisect(names, known=known, test=test, state=state, report=report, announce=announce)
         if found.interrupted:
-            found = replace(found, command=_again(resume=True))
-            announce(f"interrupted; to continue: {found.command}")
+            announce(f"interrupted; to continue: {found.resume}")
         return found
 
 

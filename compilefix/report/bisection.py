@@ -27,8 +27,16 @@ def _document(report: BisectReport) -> Document:
         summary=_summary(report),
         warnings=report.warnings,
         parts=tuple(_parts(report)),
-        commands=(("Resume" if report.interrupted else "To do it again", report.command),),
+        commands=tuple(_commands(report)),
     )
+
+
+def _commands(report: BisectReport) -> Iterator[tuple[str, str]]:
+    if report.interrupted:
+        yield "To continue", report.resume
+    else:
+        yield "To do it again", report.command
+        yield "This result in another format, without running", f"{report.resume} --format …"
 
 
 def _headline(report: BisectReport) -> str:

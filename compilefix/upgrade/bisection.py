@@ -63,6 +63,9 @@ class BisectReport:
     command: str
     """The command line that does it again."""
 
+    resume: str
+    """The command line that continues, and runs nothing that is known already."""
+
     first: str
     last: str
     """The ends, oldest and newest."""
