@@ -52,7 +52,7 @@ def known_of(record: Record, matrix: Matrix, release: str, *, regress: str | Non
     if seen.state is State.NOT_MEASURED:
         return None
     wanted = wanted_of(record, regress)
-    symptoms = [Symptom(word) for word in seen.symptoms if word in [s.value for s in Symptom]]
+    symptoms = [_symptom(word, record.known.symptom) for word in seen.symptoms]
     found = Found.GOOD
     if seen.state is State.BAD:
         found = Found.BAD if any(map(wanted, symptoms)) else Found.SKIP
@@ -64,6 +64,16 @@ def known_of(record: Record, matrix: Matrix, release: str, *, regress: str | Non
         why=", ".join(seen.symptoms) + (f" on {', '.join(seen.targets)}" if seen.targets and seen.symptoms else ""),
         environment=_told(here) if here else {},
     )
+
+
+_LOUD = frozenset({Symptom.ERROR, Symptom.MISSING_ERROR, Symptom.CRASH, Symptom.HANG})
+
+
+def _symptom(word: str, recorded: Symptom) -> Symptom:
+    """Return what a measured file says is wrong; a bare ``mismatch`` is the recorded symptom where that is silent."""
+    if word == "mismatch":
+        return Symptom.WRONG_RESULT if recorded in _LOUD else recorded
+    return Symptom(word)
 
 
 def check(
