@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from packaging.specifiers import SpecifierSet
@@ -17,6 +18,10 @@ from compilefix.scan.values import UNKNOWN, Dotted, Function, Instance, Loose, M
 
 _OPERATORS = {"lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE, "eq": ast.Eq, "ne": ast.NotEq}
 _DISTRIBUTION = ("importlib.metadata", "importlib_metadata", "pkg_resources")
+
+
+LARGEST = 400
+"""Nodes of a function that is still taken for a helper."""
 
 
 class Returned(Exception):  # noqa: N818  (a signal)
@@ -209,7 +214,10 @@ class Calls:
         try:
             if isinstance(node, ast.Lambda):
                 return self.eval(node.body, local)
-            for name in _assigned(node):
+            names = _assigned(node)
+            if names is None:
+                return UNKNOWN
+            for name in names:
                 local.setdefault(name, UNKNOWN)
             self._block(node.body, local)
         except Returned as done:
@@ -258,7 +266,8 @@ class Calls:
 
     def _setcomp(self, node: ast.SetComp, local: dict[str, Any] | None) -> Any:
         found = self._comprehension(node, local)
-        return UNKNOWN if found is UNKNOWN or any(v is UNKNOWN for v in found) else set(found)
+        hashed = found is not UNKNOWN and all(isinstance(v, str | int | float | Version) for v in found)
+        return set(found) if hashed else UNKNOWN
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, local: dict[str, Any] | None) -> Any:
         generator = node.generators[0]
@@ -292,8 +301,13 @@ def unpack(target: ast.expr, value: Any, local: dict[str, Any]) -> bool:
     return False
 
 
-def _assigned(node: ast.FunctionDef) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+@cache
+def _assigned(node: ast.FunctionDef) -> frozenset[str] | None:
+    """Return the names that a helper assigns; None for a function that is too large to be one."""
+    inner = list(ast.walk(node))
+    if len(inner) > LARGEST:
+        return None
+    return frozenset(n.id for n in inner if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
 
 
 def _holds_unknown(value: Any) -> bool:

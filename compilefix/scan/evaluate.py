@@ -21,8 +21,10 @@ from compilefix.scan.names import Binding, Names, Scope, place
 from compilefix.scan.releases import Build
 from compilefix.scan.values import PLAIN, UNKNOWN, Dotted, Function, Instance, Loose, Mark, Raised, TorchText
 
-STEPS = 20_000
+STEPS = 4_000
 DEPTH = 40
+LARGEST = 100
+"""Items of a container that is still looked at."""
 _ARITHMETIC = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
@@ -32,6 +34,7 @@ _ARITHMETIC = {
     ast.Mod: lambda a, b: a % b,
 }
 _READABLE: tuple[type, ...] = (str, tuple, list, dict, set, frozenset, int, Version, SpecifierSet, re.Match, re.Pattern)
+_HASHED = (str, int, float, bytes, type(None), Version)
 _UNSAFE = frozenset({"ljust", "rjust", "center", "zfill", "expandtabs", "format", "format_map", "translate"})
 
 
@@ -329,10 +332,12 @@ class Evaluator(Calls):
 
     def _set(self, node: ast.Set, local: dict[str, Any] | None) -> Any:
         items = self._items(node.elts, local)
-        return UNKNOWN if items is UNKNOWN or UNKNOWN in items else set(items)
+        return set(items) if items is not UNKNOWN and all(isinstance(v, _HASHED) for v in items) else UNKNOWN
 
     def _items(self, nodes: list[ast.expr], local: dict[str, Any] | None) -> Any:
         found: list[Any] = []
+        if len(nodes) > LARGEST:
+            return UNKNOWN
         for item in nodes:
             value = self.eval(item.value if isinstance(item, ast.Starred) else item, local)
             if isinstance(item, ast.Starred):
@@ -344,10 +349,10 @@ class Evaluator(Calls):
         return found
 
     def _dict(self, node: ast.Dict, local: dict[str, Any] | None) -> Any:
-        if any(key is None for key in node.keys):
+        if len(node.keys) > LARGEST or any(key is None for key in node.keys):
             return UNKNOWN
         keys = [self.eval(key, local) for key in node.keys if key is not None]
-        if not all(isinstance(key, str | int | float | tuple) for key in keys):
+        if not all(isinstance(key, _HASHED) for key in keys):
             return UNKNOWN
         return dict(zip(keys, (self.eval(v, local) for v in node.values), strict=True))
 

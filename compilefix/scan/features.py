@@ -38,6 +38,7 @@ def _measured() -> tuple[tuple[Version, ...], dict[str, str]]:
     return tuple(Version(v) for v in raw["releases"]), raw["names"]
 
 
+@cache
 def known(name: str) -> bool:
     """Tell whether `name` came or went at a release that is known."""
     return name in SINCE or GONE.get(name) is not None or _row(name) is not None
@@ -50,6 +51,7 @@ def _row(name: str) -> str | None:
     return row if came_or_went else None
 
 
+@cache
 def has(name: str, release: Version) -> bool | None:
     """Tell whether torch `release` has `name`; None where that is not known."""
     parts = name.split(".")

@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from compilefix.scan import features, library
+from compilefix.scan import library
 from compilefix.scan.evaluate import Evaluator
 from compilefix.scan.execute import matches
+from compilefix.scan.hot import Hot
 from compilefix.scan.judge import Ask, Judge, Judgement
 from compilefix.scan.names import FUNCTIONS, Names
+from compilefix.scan.releases import within
+from compilefix.scan.targets import leaf
 from compilefix.scan.values import UNKNOWN, Dotted, Function, Instance, Mark
 
 _CHEAP = re.compile(
@@ -21,8 +24,6 @@ _CHEAP = re.compile(
     + r"|(?i:torch_?\w*_\d_\d)|WITH_PT|hasattr\(|getattr\(|ImportError|AttributeError|torch[<>=~!]=?\s*\d"
 )
 _REQUIREMENT = re.compile(r"\s*torch\s*(\[[^]]*\])?\s*(>=|==|~=|<=|<|>|!=)")
-_ASKS = ("importlib.metadata.version", "importlib_metadata.version", "pkg_resources.get_distribution")
-"""Functions that tell the version of a distribution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,14 @@ class Gate:
     """``not`` stands between the gate and the test."""
 
     kind: str
+    holder: ast.If | ast.While | ast.Assert | ast.IfExp | None
+    """The statement or ternary in whose test the gate stands, reached through ``not``, ``and`` and ``or`` only."""
+
+    above: tuple[tuple[ast.AST, ast.AST], ...]
+    """Parents and children from the gate up to the holder."""
+
+    outside: bool | None = None
+    """The answer that the code around the gate has already decided; None where it has not."""
 
 
 def worth_parsing(text: str) -> bool:
@@ -61,51 +70,8 @@ class _Finder:
     def __init__(self, names: Names, judge: Judge) -> None:
         self.names, self.judge = names, judge
         self.nodes = list(ast.walk(names.tree))
-        self.hot = self._hot_names()
-        self.hot_nodes = self._hot_nodes()
-
-    def _hot_names(self) -> set[str]:
-        """Return the names by which torch's version, or an answer about it, can be reached."""
-        hot = {n for n in library.GATES}
-        values: list[tuple[set[str], ast.AST]] = []
-        for scope in self.names.scopes.values():
-            for name, bindings in scope.bindings.items():
-                for binding in bindings:
-                    leaf = binding.dotted.rpartition(".")[2]
-                    version = leaf == "__version__" and binding.dotted.startswith("torch")
-                    version = version or binding.dotted in _ASKS
-                    if binding.how == "import" and (version or leaf in library.GATES or library.coded(leaf)):
-                        hot.add(name)
-                    elif binding.how == "value" and binding.value is not None:
-                        values.append(({name}, binding.value))
-                    elif binding.how in ("function", "class"):
-                        values.append(({name}, binding.node))
-        for node in self.nodes:
-            if isinstance(node, ast.Try):
-                targets = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-                imported = {a.asname or a.name for s in node.body if isinstance(s, ast.ImportFrom) for a in s.names}
-                if self._probes(node):
-                    hot |= targets | imported
-        uses = [(bound, *_mentions(value)) for bound, value in values]
-        for _ in range(6):
-            size = len(hot)
-            for bound, mentioned, direct in uses:
-                if direct or mentioned & hot:
-                    hot |= bound
-            if len(hot) == size:
-                break
-        return hot
-
-    def _hot_nodes(self) -> set[ast.AST]:
-        found: set[ast.AST] = set()
-        for node in self.nodes:
-            if _source(node) or (isinstance(node, ast.Name) and node.id in self.hot and isinstance(node.ctx, ast.Load)):
-                found.add(node)
-                for parent, _ in self.names.ancestors(node):
-                    if parent in found or isinstance(parent, ast.stmt):
-                        break
-                    found.add(parent)
-        return found
+        hot = Hot(names, self.nodes)
+        self.hot_nodes, self.probes = hot.nodes, hot.tries
 
     def expressions(self) -> Iterator[Gate]:
         """Yield gates that are expressions."""
@@ -146,11 +112,13 @@ class _Finder:
                     yield from self._visit(inner, test=True)
                 return
             case ast.Compare():
-                found = self._gate(node) if not self._existence(node) else None
+                found = self._gate(node)
+                if found is not None and self._existence(node, found.judgement):
+                    return
                 if found:
                     yield found
                     return
-            case ast.Call() if (statement and _leaf(node) in library.GATES) or not statement:
+            case ast.Call() if (statement and leaf(node) in library.GATES) or not statement:
                 found = self._call(node, decorator=decorator)
                 if found:
                     yield found
@@ -202,17 +170,15 @@ class _Finder:
             case ast.Name():
                 return flags
             case ast.Call():
-                return _leaf(node) == "hasattr" and flags
+                return leaf(node) == "hasattr" and flags
         return False
 
-    def _existence(self, node: ast.Compare) -> bool:
+    def _existence(self, node: ast.Compare, found: Judgement) -> bool:
         """Tell whether this is a comparison with None of something that always is, such as a parsed version."""
         if not isinstance(node.ops[0], ast.Is | ast.IsNot) or not isinstance(node.comparators[0], ast.Constant):
             return False
-        found = self.judge.judge(lambda run: run.value(node), node)
-        return found is None or (found.verdict != "build" and not any(e.what == "feature" for e in found.events) and (
-            not self._from_try(node.left)
-        ))
+        feature = any(e.what == "feature" for e in found.events)
+        return found.verdict != "build" and not feature and not self._from_try(node.left)
 
     def _from_try(self, node: ast.expr) -> bool:
         if not isinstance(node, ast.Name):
@@ -221,12 +187,12 @@ class _Finder:
         return found is not None and any(isinstance(p, ast.Try) for b in found[1] for p, _ in self.names.ancestors(b.node))
 
     def _call(self, node: ast.Call | ast.Name, *, decorator: bool) -> Gate | None:
-        leaf = _leaf(node) if isinstance(node, ast.Call) else ""
-        if leaf in library.MARKS:
+        name = leaf(node) if isinstance(node, ast.Call) else ""
+        if name in library.MARKS:
             return None
-        if leaf in ("str", "tuple", "list", "int", "float", "bool", "map", "parse", "Version", "getattr", "print"):
+        if name in ("str", "tuple", "list", "int", "float", "bool", "map", "parse", "Version", "getattr", "print"):
             return None
-        if leaf == "hasattr":
+        if name == "hasattr":
             return self._gate(node)
         judgement = self.judge.judge(lambda run: _boolean(run, run.value(node), decorator), node)
         return self._made(node, node, judgement) if judgement else None
@@ -237,43 +203,48 @@ class _Finder:
         return self._made(node, node, judgement) if judgement else None
 
     def _made(self, node: ast.AST, end: ast.AST, judgement: Judgement, kind: str | None = None) -> Gate:
-        child, negated = node, False
+        child, negated, above = node, False, []
         parent = self.names.parents.get(child)
-        while isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
-            child, negated = parent, not negated
+        direct = True
+        while isinstance(parent, ast.BoolOp) or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)):
+            above.append((parent, child))
+            direct = direct and isinstance(parent, ast.UnaryOp)
+            child, negated = parent, negated is not isinstance(parent, ast.UnaryOp)
             parent = self.names.parents.get(child)
         tests = isinstance(parent, ast.If | ast.While | ast.Assert | ast.IfExp) and parent.test is child
-        return Gate(node, end, judgement, parent if tests else None, negated, kind or _kind(node, parent))  # type: ignore[arg-type]
+        holder: Any = parent if tests else None
+        return Gate(
+            node=node,
+            end=end,
+            judgement=judgement,
+            decides=holder if direct else None,
+            negated=negated if direct else False,
+            kind=kind or _kind(node, self.names.parents.get(node)),
+            holder=holder,
+            above=tuple(above),
+            outside=self._outside(node, judgement) if judgement.verdict == "live" and judgement.rule is None else None,
+        )
 
-    def _probes(self, node: ast.Try) -> bool:
-        """Tell whether the body of a ``try`` asks for something that torch has in some releases only."""
-        names = {n.id for h in node.handlers if h.type for n in ast.walk(h.type) if isinstance(n, ast.Name)}
-        if not names & {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"} and node.handlers[:1]:
-            return node.handlers[0].type is None
-        for statement in node.body[:3]:
-            if isinstance(statement, ast.ImportFrom) and not statement.level and (statement.module or "").startswith("torch."):
-                if any(features.known(f"{statement.module}.{a.name}") or _known(statement.module or "") for a in statement.names):
-                    return True
-            elif isinstance(statement, ast.ImportFrom) and statement.module == "torch":
-                if any(features.known(f"torch.{a.name}") for a in statement.names):
-                    return True
-            elif isinstance(statement, ast.Import) and any(_known(a.name) for a in statement.names):
-                return True
-            elif isinstance(statement, ast.Assign | ast.Expr) and isinstance(statement.value, ast.Attribute):
-                if (path := _path(statement.value)) and _known(path):
-                    return True
-        return False
+    def _outside(self, node: ast.AST, judgement: Judgement) -> bool | None:
+        """Return what a live gate always answers where it stands, given the gates around it."""
+        if not any(isinstance(p, ast.If) and p.test in self.hot_nodes for p, _ in self.names.ancestors(node)):
+            return None
+        answers = set()
+        for build, answer in judgement.truth:
+            if within(build, self.judge.minimum, self.judge.maximum):
+                run = self.judge.evaluator(build)
+                if run.runs(node, None) is not False:
+                    answers.add(answer)
+        return answers.pop() if len(answers) == 1 and answers <= {True, False} else None
 
     def tries(self) -> Iterator[Gate]:
         """Yield probes by ``try: from torch.x import y``."""
-        for node in self.nodes:
-            if isinstance(node, ast.Try) and node.handlers and self._probes(node):
-                flag = next((s for s in node.body[1:] if isinstance(s, ast.Assign)), None)
-                place = flag or next((s for s in node.handlers[0].body if not isinstance(s, ast.Pass)), None)
-                works = flag is not None
-                judgement = self.judge.judge(_answer(node, works), place or node)
-                if judgement is not None and place is not None:
-                    yield self._made(place, place, judgement, "try-import")
+        for node in self.probes:
+            flag = next((s for s in node.body[1:] if isinstance(s, ast.Assign)), None)
+            place = flag or next((s for s in node.handlers[0].body if not isinstance(s, ast.Pass)), None)
+            judgement = self.judge.judge(_answer(node, flag is not None), place or node)
+            if judgement is not None and place is not None:
+                yield self._made(place, place, judgement, "try-import")
 
     def matches(self) -> Iterator[Gate]:
         """Yield the cases of a ``match`` on the version."""
@@ -288,7 +259,7 @@ class _Finder:
     def requirements(self) -> Iterator[Gate]:
         """Yield torch's requirements in a call of ``setup``."""
         for node in self.nodes:
-            if isinstance(node, ast.Call) and _leaf(node) == "setup":
+            if isinstance(node, ast.Call) and leaf(node) == "setup":
                 for text in ast.walk(node):
                     if isinstance(text, ast.Constant) and isinstance(text.value, str) and _REQUIREMENT.match(text.value):
                         judgement = self.judge.judge(_required(text.value), text)
@@ -324,48 +295,9 @@ def _flag(value: Any) -> Any:
     return value if isinstance(value, bool) or value is None else UNKNOWN
 
 
-def _leaf(node: ast.Call) -> str:
-    return node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else ""
-
-
-def _path(node: ast.expr) -> str:
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
-
-
-def _known(path: str) -> bool:
-    """Tell whether the name, or a module on the way to it, came or went at a known release."""
-    parts = path.split(".")
-    return parts[0] == "torch" and any(features.known(".".join(parts[:n])) for n in range(2, len(parts) + 1))
-
-
-def _source(node: ast.AST) -> bool:
-    """Tell whether `node` itself is torch's version or a probe of torch."""
-    match node:
-        case ast.Attribute(attr="__version__"):
-            return True
-        case ast.Call(func=ast.Name(id="hasattr" | "getattr"), args=[_, *_]):
-            return True
-        case ast.Call(args=[ast.Constant(value="torch"), *_]):
-            return _leaf(node) in ("version", "get_distribution", *library.GATES)
-    return False
-
-
-def _mentions(node: ast.AST) -> tuple[set[str], bool]:
-    names, direct = set(), False
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Name):
-            names.add(inner.id)
-        direct = direct or _source(inner)
-    return names, direct
-
-
 def _kind(node: ast.AST, parent: ast.AST | None) -> str:
     if isinstance(node, ast.Call):
-        return "probe" if _leaf(node) == "hasattr" else "helper"
+        return "probe" if leaf(node) == "hasattr" else "helper"
     if isinstance(parent, ast.IfExp):
         return "ternary"
     if isinstance(parent, ast.Assign | ast.AnnAssign):
