@@ -46,6 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     place.add_argument("--python", metavar="VERSION", help="Python of new environments, such as 3.11")
     place.add_argument("--installed", action="store_true", help="list the installed environments and their size")
     place.add_argument("--prune", action="store_true", help="remove environments: of --torch, or all; measures nothing")
+    run.add_argument("--unit", type=int, metavar="N", help="records that are run, and written, at a time (default: 12)")
     far = parser.add_argument_group("more than one machine")
     far.add_argument("--cluster", metavar="ADDRESS", help="hand the work to the workers of a Dask scheduler")
     far.add_argument(
@@ -94,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
             devices=tuple(dict.fromkeys(args.device or ("cpu",))),
             places=tuple(dict.fromkeys(args.on or (None,))),
             again=args.again,
+            size=args.unit or measuring.SHARD,
             executor=executor,
         )
     for torch, result in done.contradictions:
@@ -122,6 +124,8 @@ def _validate(args: argparse.Namespace, chosen: dict[str, Any]) -> None:
         raise UsageError(f"--timeout {chosen['timeout']:g} must be more than 0 seconds")
     options.size(chosen["memory"])
     gpus.gpu(chosen["gpu"])
+    if args.unit is not None and args.unit < 1:
+        raise UsageError(f"--unit {args.unit} must be at least 1")
     if args.on and not args.cluster:
         raise UsageError("--on names resources of a cluster's workers; it needs --cluster")
     if args.into and not Path(args.into).is_dir():

@@ -7,6 +7,7 @@ Whatever the executor, a unit is delivered once. A unit whose worker was lost is
 from __future__ import annotations
 
 import contextlib
+import importlib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from typing import Any, TypeVar
@@ -17,6 +18,9 @@ U = TypeVar("U")
 R = TypeVar("R")
 ATTEMPTS = 3
 """How many workers a unit may lose before the whole is given up."""
+
+PATIENCE = 20
+"""Seconds in which a scheduler must answer."""
 
 Place = tuple[str, str | None]
 """Device and resource that the worker of a unit must have."""
@@ -99,11 +103,11 @@ def cluster(address: str) -> Iterator[Callable[[Place], Executor]]:
     units of a lost worker to the next. Raises `UsageError` where Dask is missing, `HarnessError` where nothing answers.
     """
     try:
-        from distributed import Client
+        distributed: Any = importlib.import_module("distributed")
     except ImportError:
         raise UsageError('--cluster needs Dask: pip install "compilefix[cluster]"') from None
     try:
-        client = Client(address, timeout=20, set_as_default=False)
+        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise HarnessError(f"no Dask scheduler answers at {address}: {error}") from None
     made: dict[Place, Executor] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from compilefix import measured
@@ -51,14 +51,15 @@ def measure(
     devices: Sequence[str] = ("cpu",),
     places: Sequence[str | None] = (None,),
     again: bool = False,
+    size: int = SHARD,
     executor: Callable[[executors.Place], Executor] | None = None,
 ) -> Measured:
     """
     Run `records` on every release and write the measured files into the folder `where`.
 
     Runs only what the files lack: records that are new, or whose program changed, or that were not run on a device.
-    `again` runs all. A release that does not install or import is written down as such. Interrupted, it continues with
-    the next call.
+    `again` runs all. Units have at most `size` records; what one measured is on disk when it ends. A release that does
+    not install or import is written down as such. Interrupted, it continues with the next call.
 
     `executor` maps device and place to the executor of a unit; None: all here, one after another. `devices` are those
     to measure on, `places` resources of workers, each of which measures everything.
@@ -74,7 +75,7 @@ def measure(
             for place in places:
                 due = about if again else _due(about, release, device, place, where)
                 done.kept += len(about) - len(due)
-                units += _shards(due, release, device, place, settings)
+                units += [replace(u, release=release, place=place) for u in unit.shards(due, size, device, settings)]
     announce(f"{sum(len(u.ids) for u in units)} measurements to make, {done.kept} there already")
     serial = executors.Serial()
     by_id = {record.id: record for record in records}
@@ -103,12 +104,6 @@ def measure(
             announce(f"torch {one.release} {reply.failed}")
             done.files[_fail(one.release, reply.failed, where, settings.python)] = None
     return done
-
-
-def _shards(due: Sequence[Record], release: str, device: str, place: str | None, settings: Settings) -> list[Unit]:
-    digests = [(record.id, measured.digest(record)) for record in due]
-    parts = [tuple(digests[i : i + SHARD]) for i in range(0, len(digests), SHARD)]
-    return [Unit(release=release, digests=part, device=device, place=place, settings=settings) for part in parts]
 
 
 def _due(records: Sequence[Record], release: str, device: str, place: str | None, where: Path) -> list[Record]:

@@ -26,6 +26,7 @@ from compilefix.check import CheckReport
 from compilefix.errors import Exit, HarnessError
 from compilefix.issue import STAGES
 from compilefix.outcome import INTERPRETED, Did, Result, Target
+from compilefix.registry import Record
 from compilefix.upgrade import environments
 from compilefix.upgrade.environments import EnvironmentFailedError
 
@@ -47,7 +48,13 @@ class Settings:
     """Folders of repros besides the shipped ones; they must exist on every worker."""
 
     targets: tuple[str, ...] | None = None
-    """Targets to run; None: all stages on the unit's device and, on a CPU, the interpreted GPU besides."""
+    """
+    Targets to run; None: all stages on the unit's device and, on a CPU, the interpreted GPU besides. Empty: what a
+    check runs where none is named.
+    """
+
+    dynamic: bool = False
+    workarounds: bool = True
 
     index_url: str | None = None
     python: str | None = None
@@ -88,6 +95,13 @@ class Reply:
 
     report: CheckReport | None = None
     failed: str | None = None
+
+
+def shards(records: Sequence[Record], size: int, device: str, settings: Settings) -> list[Unit]:
+    """Split records into units of at most `size`, for the torch that is installed where they run."""
+    digests = [(record.id, measured.digest(record)) for record in records]
+    parts = [tuple(digests[i : i + size]) for i in range(0, len(digests), size)]
+    return [Unit(release=None, digests=part, device=device, settings=settings) for part in parts]
 
 
 def silent(text: str) -> None:
@@ -159,20 +173,29 @@ def _check(python: Path, unit: Unit, ids: Sequence[str], announce: Announce, *, 
     chosen = unit.settings
     with tempfile.TemporaryDirectory(prefix="compilefix-unit-") as scratch:
         output = Path(scratch) / "report.json"
-        command = [str(python), "-m", "compilefix", "check", *ids, "--format", "json", "-o", str(output)]
+        tied = ["-c", _TIED] if sys.platform == "linux" else []
+        command = [str(python), *tied, "-m", "compilefix", "check", *ids, "--format", "json", "-o", str(output)]
         for target in chosen.targets if chosen.targets is not None else map(str, targets(unit.device)):
             command += ["--target", target]
         for folder in chosen.repros:
             command += ["--repros", folder]
         command += ["--fail-on", "never", "--jobs", str(chosen.jobs), "--timeout", f"{chosen.timeout:g}"]
         command += ["--seed", str(chosen.seed), "--memory", chosen.memory, "--gpu", chosen.gpu]
-        command += ["--resume"] if resume else []
+        flags = {"--resume": resume, "--dynamic": chosen.dynamic, "--no-workarounds": not chosen.workarounds}
+        command += [flag for flag, on in flags.items() if on]
         code, tail = _run(command, _environ(Path(scratch)), scratch, announce)
         if code == Exit.INTERRUPTED:
             raise KeyboardInterrupt
         if not output.is_file():
             raise HarnessError(f"{unit}: the check failed with exit code {code}: {tail}")
         return CheckReport.from_json(json.loads(output.read_text(encoding="utf-8")))
+
+
+_TIED = (
+    f"import ctypes, os, sys; ctypes.CDLL(None).prctl(1, {int(signal.SIGINT)}); "
+    "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+)
+"""Ties a check to the life of its caller (PR_SET_PDEATHSIG): a killed worker leaves none behind."""
 
 
 def _environ(scratch: Path) -> dict[str, str]:
