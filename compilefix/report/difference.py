@@ -82,9 +82,14 @@ def _row(report: UpgradeReport, row: Row) -> Item:
     about = f"{row.symptom} on {', '.join(row.devices)}" if row.record == "issue" or row.after.state == "bad" else ""
     if about and row.ops:
         about += f": {', '.join(row.ops)}"
-    sides = "; ".join(
-        f"{name} {side}{_why(side.why, row.change)}"
-        for name, side in ((report.before, row.before), (report.after, row.after))
+    same = (row.before.state, row.before.by) == (row.after.state, row.after.by) and row.change is not Change.UNTESTED
+    sides = (
+        f"on both {row.after}"
+        if same
+        else "; ".join(
+            f"{name} {side}{_why(side.why, row.change)}"
+            for name, side in ((report.before, row.before), (report.after, row.after))
+        )
     )
     below = [("", about)] if about else []
     if row.change is not Change.CHANGES:

@@ -54,8 +54,9 @@ def lines(
 def _call(finding: Finding, rows: Mapping[str, Row], known: Mapping[str, Record]) -> Iterator[Line]:
     if finding.inside == "no":
         return  # plain code is right
-    hit = [rows[id] for id in finding.records if id in rows and rows[id].after.state == "bad"]
-    open_ = [rows[id] for id in finding.records if id in rows and rows[id].after.state == UNTESTED]
+    own = [rows[id] for id in finding.records if id in rows and _of_interest(rows[id])]
+    hit = [row for row in own if row.after.state == "bad" or row.change is Change.CHANGES]
+    open_ = [row for row in own if row.change is Change.UNTESTED and row.after.state == UNTESTED]
     for verdict, those in (("concerned", hit), (UNTESTED, [] if hit else open_)):
         if not those:
             continue
@@ -72,6 +73,11 @@ def _call(finding: Finding, rows: Mapping[str, Row], known: Mapping[str, Record]
             records=tuple(r.id for r in those),
             edit=finding.edit or _instead(finding.op, [known[r.id] for r in those]),
         )
+
+
+def _of_interest(row: Row) -> bool:
+    """Tell whether lines are held against `row`: a contract says nothing new of them unless something changes."""
+    return row.record == "issue" or row.change in (Change.APPEARS, Change.CHANGES)
 
 
 def _instead(op: str | None, records: Sequence[Record]) -> str | None:

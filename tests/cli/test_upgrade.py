@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
+import os
 from pathlib import Path
 
 import pytest
 
+from compilefix.report import comparison
 from compilefix.upgrade import matrix
 from compilefix.upgrade.comparison import Comparison
 from compilefix.upgrade.difference import UpgradeReport
@@ -37,13 +38,52 @@ def test_it_answers_from_the_shipped_measurements(cli: Cli) -> None:
 
 
 def test_it_answers_within_two_seconds(cli: Cli) -> None:
-    """The best of three, on a busy machine."""
-    times = []
-    for _ in range(3):
-        began = time.monotonic()
-        cli("upgrade", *PAIR)
-        times.append(time.monotonic() - began)
-    assert min(times) < 2.0
+    """Of the processor's time, which other tests beside it do not change."""
+    before = os.times()
+    cli("upgrade", *PAIR)
+    after = os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    assert 0 < spent < 2.0
+
+
+SOURCE = """
+import torch
+import compilefix
+from packaging.version import Version
+
+if Version(torch.__version__) < Version("2.14"):
+    FLAG = True
+
+# see https://github.com/pytorch/pytorch/issues/188213
+
+
+@torch.compile
+def step(x, row):
+    y = torch.select_scatter(x, row, 0, 1)
+    x.zero_()
+    return y
+
+
+with compilefix.workaround("gh183763"):
+    pass
+"""
+
+
+def test_it_tells_which_lines_are_concerned(cli: Cli, tmp_path: Path) -> None:
+    """A call of what stays bad, a gate, a link and a workaround that become dead; each with its line and edit."""
+    path = tmp_path / "elsewhere" / "net.py"
+    path.write_text(SOURCE, encoding="utf-8")
+    done = cli("upgrade", *PAIR, "--format", "json", "net.py")
+    assert done.returncode == 1, done.stderr
+    report = UpgradeReport.from_json(json.loads(done.stdout))
+    assert report.files == 1
+    found = {(line.line, line.kind, line.verdict) for line in report.lines}
+    assert found == {(14, "call", "concerned"), (6, "gate", "dead"), (9, "link", "dead"), (19, "workaround", "dead")}
+    assert all(line.edit and line.file.endswith("net.py") for line in report.lines)
+    call = next(line for line in report.lines if line.kind == "call")
+    assert (call.op, "gh198094" in call.records) == ("select_scatter", True)
+    shown = cli("upgrade", *PAIR, "net.py").stdout
+    assert all(f"net.py:{line}" in shown for line, _, _ in found)
 
 
 def test_a_release_that_was_not_measured_is_said_to_be(cli: Cli) -> None:
@@ -97,7 +137,7 @@ def test_a_command_is_run_on_both_releases(cli: Cli, tmp_path: Path) -> None:
     assert told == {("regressed", "test_old"), ("fixed", "test_new"), ("failing on both", "test_never")}
     assert report.before.torch == "2.97.0+stub"
     for format in ("table", "markdown"):
-        shown = cli("upgrade", *pair, "--format", format, "--", "pytest", "-q", **there).stdout
+        shown = comparison.render(report, format)
         assert "Regressed" in shown
         assert "broken at" in shown
 
