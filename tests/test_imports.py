@@ -80,6 +80,7 @@ ALLOWED = {
         "cuda_interpreted",
         "environment",
         "gate",
+        "issue",
         "measured",
         "ops",
         "outcome",

@@ -126,7 +126,7 @@ def _on_cluster(
 ) -> CheckReport:
     """Let the workers of a cluster run the records."""
     here = {"workarounds": args.workarounds, "record": args.record, "resume": args.resume, "shard": args.shard}
-    for name, given in (here | {"isolation": args.isolation, "cache-dir": args.cache_dir}).items():
+    for name, given in (here | {"isolation": args.isolation}).items():
         if given:
             raise UsageError(f"--cluster does not go with --{name}")
     from compilefix.upgrade import checking, executors
@@ -139,6 +139,7 @@ def _on_cluster(
         memory=chosen["memory"],
         gpu=chosen["gpu"].lower(),
         repros=tuple(str(Path(folder).resolve()) for folder in chosen.get("repros", ())),
+        cache=str(Path(chosen["cache_dir"]).resolve()) if "cache_dir" in chosen else None,
         targets=tuple(map(str, _targets(args))),
         dynamic=args.dynamic,
         workarounds=not args.no_workarounds,

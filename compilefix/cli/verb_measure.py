@@ -46,6 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     place.add_argument("--python", metavar="VERSION", help="Python of new environments, such as 3.11")
     place.add_argument("--installed", action="store_true", help="list the installed environments and their size")
     place.add_argument("--prune", action="store_true", help="remove environments: of --torch, or all; measures nothing")
+    run.add_argument("--cache-dir", metavar="DIR", help="where compiled C++ objects are kept, a folder a release")
     run.add_argument("--unit", type=int, metavar="N", help="records that are run, and written, at a time (default: 12)")
     far = parser.add_argument_group("more than one machine")
     far.add_argument("--cluster", metavar="ADDRESS", help="hand the work to the workers of a Dask scheduler")
@@ -81,6 +82,7 @@ def run(args: argparse.Namespace) -> int:
         memory=chosen["memory"],
         gpu=chosen["gpu"].lower(),
         repros=tuple(str(Path(folder).resolve()) for folder in chosen.get("repros", ())),
+        cache=str(Path(chosen["cache_dir"]).resolve()) if "cache_dir" in chosen else None,
         index_url=args.index_url,
         python=args.python,
     )

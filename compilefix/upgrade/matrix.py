@@ -7,18 +7,21 @@ The three are never mixed up: a target that could not run (``unsupported``), a r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from packaging.version import Version
 
-from compilefix import measured
+from compilefix import measured, registry
 from compilefix.environment import Environment
 from compilefix.measured import Cell, Measurement
 from compilefix.outcome import REFERENCE, Did, Target
+from compilefix.registry import Record
+
+CHANGED = "the program has changed since it was measured"
 
 
 class State(str, Enum):
@@ -106,10 +109,28 @@ class Matrix:
                 yield {name: both[name] for name in wanted if name in both}
 
 
-def read(folder: Path | None = None) -> Matrix:
-    """Read the measured files of `folder`, by default the shipped ones; raise `RecordError` where one is damaged."""
+def read(folder: Path | None = None, records: Iterable[Record] | None = None) -> Matrix:
+    """
+    Read the measured files of `folder`, by default the shipped ones; raise `RecordError` where one is damaged.
+
+    With `records`, by default the shipped ones for the shipped folder, what was measured of a program that is another
+    one by now counts as not measured, and what was measured of no record at all is left out.
+    """
+    if folder is None and records is None:
+        records = registry.discover().records
     found = [m for path in measured.files(folder) for m in measured.load(path)]
+    if records is not None:
+        digests = {record.id: measured.digest(record) for record in records}
+        found = [_current(measurement, digests) for measurement in found]
     return Matrix(measurements=tuple(sorted(found, key=lambda m: (_release(m), m.environment.slug))))
+
+
+def _current(measurement: Measurement, digests: dict[str, str]) -> Measurement:
+    rows = {id: row for id, row in measurement.rows.items() if id in digests}
+    stale = frozenset(id for id, row in rows.items() if row.digest != digests[id])
+    changed = Cell(did=Did.UNRESOLVED, reason=CHANGED)
+    none = {id: replace(rows[id], targets=dict.fromkeys(rows[id].targets, changed), beside={}) for id in stale}
+    return replace(measurement, rows={**rows, **none})
 
 
 def _seen(cells: dict[str, Cell]) -> Seen:
@@ -127,8 +148,8 @@ def _seen(cells: dict[str, Cell]) -> Seen:
     if reached and not any(cell.did is Did.UNRESOLVED for cell in rest.values()):
         return Seen(state=State.GOOD, targets=tuple(ran), claim=claim)
     name, cell = next(iter(rest.items()), (None, None))
-    if cell is None:
-        return Seen(state=State.NOT_MEASURED, reason="never run", claim=claim)
+    if cell is None or cell.reason == CHANGED:
+        return Seen(state=State.NOT_MEASURED, reason=cell.reason if cell else "never run", claim=claim)
     return Seen(state=State.NOT_MEASURED, reason=f"{name} {cell.did.value}: {cell.reason or 'no reason given'}")
 
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import compilefix
 from compilefix import measured, registry
 from compilefix.check import CheckReport
 from compilefix.errors import Exit, HarnessError
@@ -52,6 +51,9 @@ class Settings:
     Targets to run; None: all stages on the unit's device and, on a CPU, the interpreted GPU besides. Empty: what a
     check runs where none is named.
     """
+
+    cache: str | None = None
+    """Folder of compiled C++ objects, with a folder in it for each release; None: the default one."""
 
     dynamic: bool = False
     workarounds: bool = True
@@ -181,6 +183,9 @@ def _check(python: Path, unit: Unit, ids: Sequence[str], announce: Announce, *, 
             command += ["--repros", folder]
         command += ["--fail-on", "never", "--jobs", str(chosen.jobs), "--timeout", f"{chosen.timeout:g}"]
         command += ["--seed", str(chosen.seed), "--memory", chosen.memory, "--gpu", chosen.gpu]
+        if chosen.cache is not None:
+            cache = Path(chosen.cache) / (f"torch-{unit.release}" if unit.release is not None else "")
+            command += ["--cache-dir", str(cache)]
         flags = {"--resume": resume, "--dynamic": chosen.dynamic, "--no-workarounds": not chosen.workarounds}
         command += [flag for flag, on in flags.items() if on]
         code, tail = _run(command, _environ(Path(scratch)), scratch, announce)
@@ -202,7 +207,7 @@ def _environ(scratch: Path) -> dict[str, str]:
     """Return the environment in which another Python finds this package, and nothing else of this Python's."""
     source = scratch / "source"
     source.mkdir()
-    package = Path(compilefix.__file__).parent
+    package = Path(registry.__file__).parent
     (source / package.name).symlink_to(package)
     if registry.shipped_folder().parent != package:
         (source / "repros").symlink_to(registry.shipped_folder())

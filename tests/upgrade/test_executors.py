@@ -90,7 +90,7 @@ def test_without_dask_the_option_says_what_to_install(monkeypatch: pytest.Monkey
 @pytest.fixture(scope="module")
 def dask() -> Iterator[Any]:
     """Two worker processes, one of which has a GPU as far as it says."""
-    distributed = pytest.importorskip("distributed", reason='the cluster extra is not installed: pip install ".[test]"')
+    import distributed
     from distributed.nanny import Nanny
 
     spec = {
@@ -153,7 +153,6 @@ def _pid(number: int) -> int:
 
 @pytest.mark.slow
 def test_an_address_where_nothing_answers_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed")
     monkeypatch.setattr(executors, "PATIENCE", 1)
     with pytest.raises(HarnessError, match="no Dask scheduler answers"), executors.cluster("tcp://127.0.0.1:9"):
         pass
