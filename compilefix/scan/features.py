@@ -39,6 +39,12 @@ def _measured() -> tuple[tuple[Version, ...], dict[str, str]]:
 
 
 @cache
+def leaves() -> frozenset[str]:
+    """Return the last parts of all names that came or went."""
+    return frozenset(n.rpartition(".")[2] for n in (*SINCE, *GONE, *_measured()[1], "torch.version.git_version"))
+
+
+@cache
 def known(name: str) -> bool:
     """Tell whether `name` came or went at a release that is known."""
     return name in SINCE or GONE.get(name) is not None or _row(name) is not None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from compilefix.scan import library
+from compilefix.scan import features, library
 from compilefix.scan.evaluate import Evaluator
 from compilefix.scan.execute import matches
 from compilefix.scan.hot import Hot
@@ -21,8 +21,10 @@ from compilefix.scan.values import UNKNOWN, Dotted, Function, Instance, Mark
 _CHEAP = re.compile(
     r"__version__|\btorch\.version\b|metadata|torch_version|"
     + "|".join(sorted(library.GATES))
-    + r"|(?i:torch_?\w*_\d_\d)|WITH_PT|hasattr\(|getattr\(|ImportError|AttributeError|torch[<>=~!]=?\s*\d"
+    + r"|(?i:torch_?\w*_\d_\d)|WITH_PT|torch[<>=~!]=?\s*\d"
+    + r"|try:[^\n]*\n(?:[^\n]*\n){0,3}?\s*(?:from torch|import torch|\w+ = torch\.|torch\.)"
 )
+_PROBE = re.compile(r"(?:has|get)attr\(\s*[\w.]+,\s*[\"'](\w+)")
 _REQUIREMENT = re.compile(r"\s*torch\s*(\[[^]]*\])?\s*(>=|==|~=|<=|<|>|!=)")
 
 
@@ -56,7 +58,10 @@ class Gate:
 
 def worth_parsing(text: str) -> bool:
     """Tell cheaply whether `text` may hold a gate."""
-    return "torch" in text and _CHEAP.search(text) is not None
+    if "torch" not in text:
+        return False
+    probed = not features.leaves().isdisjoint(_PROBE.findall(text)) if "attr(" in text else False
+    return probed or _CHEAP.search(text) is not None
 
 
 def find(names: Names, judge: Judge) -> list[Gate]:
@@ -69,8 +74,8 @@ def find(names: Names, judge: Judge) -> list[Gate]:
 class _Finder:
     def __init__(self, names: Names, judge: Judge) -> None:
         self.names, self.judge = names, judge
-        self.nodes = list(ast.walk(names.tree))
-        hot = Hot(names, self.nodes)
+        self.nodes = names.nodes
+        hot = Hot(names)
         self.hot_nodes, self.probes = hot.nodes, hot.tries
 
     def expressions(self) -> Iterator[Gate]:

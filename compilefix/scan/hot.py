@@ -13,13 +13,16 @@ _ASKS = frozenset({"importlib.metadata.version", "importlib_metadata.version", "
 
 _CATCHES = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
 _ROUNDS = 6
+LARGEST = 500
+"""Nodes of a value or helper that is looked into."""
 
 
 class Hot:
     """The names and nodes of one file through which torch's version, or an answer about it, is reached."""
 
-    def __init__(self, names: Names, nodes: list[ast.AST]) -> None:
+    def __init__(self, names: Names) -> None:
         self.names = names
+        nodes = names.nodes
         self.imported: dict[str, str] = {}
         self.set = set(library.GATES)
         values: list[tuple[str, ast.AST]] = []
@@ -53,7 +56,10 @@ class Hot:
         uses = []
         for name, value in values:
             mentioned, direct = set(), False
-            for inner in ast.walk(value):
+            for position, inner in enumerate(ast.walk(value)):
+                if position > LARGEST:  # no helper: what it mentions says nothing of what it returns
+                    mentioned, direct = set(), False
+                    break
                 if isinstance(inner, ast.Name):
                     mentioned.add(inner.id)
                 direct = direct or self.source(inner)

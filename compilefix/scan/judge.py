@@ -55,7 +55,7 @@ class Judge:
     ) -> None:
         self.names, self.lines = names, lines
         self.minimum, self.maximum = minimum, maximum
-        self.named = tuple(sorted(_versions(names.tree)))
+        self.named = tuple(sorted(_versions(names)))
         self.releases = builds(minimum, self.named)
         self._evaluators: dict[Build, Evaluator] = {}
 
@@ -160,9 +160,9 @@ def _flavour(truth: list[tuple[Build, Answer]], others: list[Answer], events: se
     return any(answer != first and answer is not UNKNOWN for answer in others)
 
 
-def _versions(tree: ast.Module) -> set[str]:
+def _versions(names: Names) -> set[str]:
     found = set()
-    for node in ast.walk(tree):
+    for node in names.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _LITERAL.match(node.value):
             try:
                 found.add(Version(node.value).base_version)

@@ -52,7 +52,9 @@ class Names:
         self.reassigned: set[str] = set()
         """Module names that some function assigns to."""
 
-        self.stars: list[str] = []
+        self.nodes: list[ast.AST] = [tree]
+        """All nodes, in the order of the source."""
+
         self._enter(tree, self.module)
 
     def ancestors(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
@@ -103,6 +105,7 @@ class Names:
         while stack:
             child, parent, where = stack.pop()
             self.parents[child] = parent
+            self.nodes.append(child)
             inner = where
             if isinstance(child, (*FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)):
                 inner = self.scopes[child] = Scope(child, where)
@@ -142,7 +145,6 @@ class Names:
                 base = "." * node.level + (node.module or "")
                 for alias in node.names:
                     if alias.name == "*":
-                        self.stars.append(base)
                         continue
                     dotted = f"{base}.{alias.name}"
                     self._add(scope, alias.asname or alias.name, Binding("import", node, _end(node), dotted=dotted))

@@ -26,14 +26,14 @@ class Use:
     """Called by its full name; a method's receiver may be something else than a tensor."""
 
 
-def uses(targets: Targets, known: Knowledge, tree: ast.Module) -> Iterator[Use]:
+def uses(targets: Targets, known: Knowledge, nodes: list[ast.AST]) -> Iterator[Use]:
     """Yield the uses of ops that concern a supported release; assignments to items are among them."""
     for node in targets.calls:
         found = _call(node, targets, known)
         if found is not None:
             yield found
     if _SETITEM in known.ops:
-        for statement in ast.walk(tree):
+        for statement in nodes:
             if isinstance(statement, ast.Assign | ast.AugAssign):
                 goals = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
                 if any(isinstance(g, ast.Subscript) and not _literal(g.slice) for g in goals):

@@ -256,6 +256,8 @@ class Regions:
 
     def _reach(self) -> dict[Unit, Sure]:
         edges: dict[Unit | None, list[Unit]] = {}
+        if not self.roots:
+            return {}
         for call in self.targets.calls:
             around = next(iter(self.targets.units_around(call)), None)
             if not self._not_compiling(call):

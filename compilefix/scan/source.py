@@ -57,8 +57,8 @@ def scan_text(file: str, source: str, known: Knowledge) -> list[Finding]:
     text = Text(source)
     found: list[Finding] = list(_links(file, text, known))
     gated = gates.worth_parsing(source)
-    compiled = "torch" in source and any(op.rpartition(".")[2] in source for op in known.ops if "__" not in op)
-    compiled = compiled or ("torch" in source and "compile" in source)
+    named = any(op.rpartition(".")[2] in source for op in known.ops if "__" not in op)
+    compiled = named or "compile" in source
     if gated or compiled:
         tree = ast.parse(source)
         names = Names(tree)
@@ -66,8 +66,7 @@ def scan_text(file: str, source: str, known: Knowledge) -> list[Finding]:
         if gated:
             found += (_gate(file, text, gate, known) for gate in gates.find(names, judge))
         if compiled:
-            regions = Regions(names, judge)
-            found += _uses(file, text, regions, known, tree)
+            found += _uses(file, text, Regions(names, judge), known)
     elif PurePath(file).suffix == ".py" and "torch" in source:
         compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     kept = [f for f in found if not _suppressed(f, text)]
@@ -174,8 +173,8 @@ def _link(file: str, number: int, match: re.Match[str], ids: tuple[str, ...], kn
     )
 
 
-def _uses(file: str, text: Text, regions: Regions, known: Knowledge, tree: ast.Module) -> Iterator[Finding]:
-    for use in uses(regions.targets, known, tree):
+def _uses(file: str, text: Text, regions: Regions, known: Knowledge) -> Iterator[Finding]:
+    for use in uses(regions.targets, known, regions.names.nodes):
         inside = regions.inside(use.node)
         if inside == "no" and not use.sure:
             continue  # a method of that name on anything

@@ -22,7 +22,8 @@ class Targets:
         self.loaded: set[str] = set()
         self._classes: dict[ast.ClassDef, dict[str, Unit]] = {}
         self._attributes: dict[ast.ClassDef, dict[str, list[ast.expr]]] = {}
-        for node in ast.walk(names.tree):
+        self._made: dict[ast.expr, ast.ClassDef | None] = {}
+        for node in names.nodes:
             if isinstance(node, FUNCTIONS):
                 self.units.append(node)
             elif isinstance(node, ast.Call):
@@ -92,6 +93,12 @@ class Targets:
         """Return the class of this file that `node` is an object of, seen through wrappers such as DDP."""
         if depth > DEPTH:
             return None
+        if node not in self._made:
+            self._made[node] = None  # an answer for cycles
+            self._made[node] = self._object(node, depth)
+        return self._made[node]
+
+    def _object(self, node: ast.expr, depth: int) -> ast.ClassDef | None:
         match node:
             case ast.Call():
                 if (made := self._class(node.func)) is not None:
@@ -104,7 +111,7 @@ class Targets:
             case ast.Name():
                 found = self.names.lookup(node.id, self.names.scope(node))
                 for binding in reversed(found[1]) if found else ():
-                    if binding.value is not None and not binding.path and node not in ast.walk(binding.value):
+                    if binding.value is not None and not binding.path and not self.names.inside(node, binding.value):
                         made = self.class_of(binding.value, depth + 1)
                         if made is not None:
                             return made
