@@ -12,7 +12,16 @@ from compilefix.report.interface import Format
 
 __all__ = ["FORMATS", "Format", "render"]
 
-_NO_FORMATS = ("bisection", "comparison", "difference", "document", "interface", "listing", "standing")
+_NO_FORMATS = (
+    "bisection",
+    "comparison",
+    "difference",
+    "document",
+    "interface",
+    "listing",
+    "releases",
+    "standing",
+)
 
 FORMATS: dict[str, str] = {
     module.name: f"{__name__}.{module.name}"

@@ -59,7 +59,7 @@ def text(document: Document, *, width: int | None, color: bool) -> str:
         page.paragraph(warning, lead="note:", lead_style="yellow")
     for part in document.parts:
         page.line()
-        page.line((page.safe(part.heading), f"bold {part.style}".strip()))
+        page.paragraph(part.heading, style=f"bold {part.style}".strip())
         if part.note:
             page.paragraph(part.note, indent=2, style="dim")
         for item in part.items:

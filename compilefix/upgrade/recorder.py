@@ -78,7 +78,9 @@ def _told(report: Any) -> dict[str, Any]:
     """Describe a report that carries no error, by its text, such as that of a worker that died."""
     text = str(report.longrepr or "")
     died = "crashed while running" in text
-    return {"error": "SIGNAL" if died else "Failed", "message": text[:LONGEST], "frames": []}
+    if died:
+        return {"error": "SIGNAL", "message": "the process died", "frames": []}
+    return {"error": "Failed", "message": text[:LONGEST], "frames": []}
 
 
 def _controls(config: Any) -> bool:

@@ -58,7 +58,7 @@ def of_pytest(done: Run, recorded: Path, cwd: Path) -> Run:
     if died and running:
         error = HANG if done.timed_out else str(done.signal)
         message = "still running at the time limit" if done.timed_out else "the process died"
-        failures += [Failure(test=id, when="call", error=error, message=message) for id in running]
+        failures += [Failure(test=id, when="call", error=error, message=message, frame=_function(id)) for id in running]
     ended = replace(done, passed=tuple(passed), failures=tuple(failures), skipped=skipped)
     if died:
         why = None if running else f"the run ended with {done.signal or 'the time limit'} outside of a test"
@@ -71,6 +71,12 @@ def of_pytest(done: Run, recorded: Path, cwd: Path) -> Run:
         why = None if first and commands.unfit(first) is None else told
         return replace(ended, invalid=why)
     return ended
+
+
+def _function(test: str) -> str:
+    """Return the place of a test that left no traceback, ``file:function``."""
+    file, _, name = test.partition("::")
+    return f"{file}:{name.partition('[')[0].rpartition('::')[2]}"
 
 
 def _events(recorded: Path) -> list[dict[str, Any]]:
@@ -97,7 +103,7 @@ def _failure(test: str, when: str, raw: Mapping[str, Any], cwd: Path) -> Failure
         when=when,
         error=error,
         message=message,
-        frame=place(frames, cwd),
+        frame=place(frames, cwd) or (_function(test) if error == "SIGNAL" else ""),
         source=commands.sources(frames, cwd),
     )
 

@@ -105,6 +105,7 @@ def test_a_release_that_was_not_measured_is_said_to_be(cli: Cli) -> None:
         ((*PAIR, "src", "--", "pytest"), "neither PATH"),
         ((*PAIR, "--requirements", "no.txt", "--", "pytest"), "no such file"),
         ((*PAIR, "--timeout", "0", "--", "pytest"), "more than 0"),
+        ((*PAIR, "--"), "no command"),
     ],
 )
 def test_mistakes_are_one_line(cli: Cli, arguments: tuple[str, ...], told: str) -> None:

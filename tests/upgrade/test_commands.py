@@ -95,7 +95,19 @@ def test_a_process_that_dies_is_a_failure_of_the_running_test(tmp_path: Path) ->
     assert done.signal == "SIGSEGV"
     assert done.passed == ("test_it.py::test_a",)
     assert [(f.test, f.error) for f in done.failures] == [("test_it.py::test_b", "SIGSEGV")]
+    assert done.failures[0].frame == "test_it.py:test_b"
     assert done.invalid is None
+
+
+def test_a_worker_that_dies_is_told_with_its_test(tmp_path: Path) -> None:
+    """Under xdist the other tests go on, and each is recorded once."""
+    text = "import os\ndef test_a(): pass\ndef test_b(): os.kill(os.getpid(), 11)\ndef test_c(): raise ValueError(3)\n"
+    done = pytest_run(tmp_path, text, "-n", "2")
+    assert done.passed == ("test_it.py::test_a",)
+    assert {str(f.signature) for f in done.failures} == {
+        "SIGNAL: the process died (in test_it.py:test_b)",
+        "ValueError: <n> (in test_it.py:test_c)",
+    }
 
 
 def test_a_test_that_hangs_is_a_hang(tmp_path: Path) -> None:
