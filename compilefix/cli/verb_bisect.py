@@ -146,7 +146,7 @@ def _subject(
     if ":" in args.subject:
         record = subjects.of_function(args.subject, args.inputs, scratch)
         folders, wanted = [str(scratch)], subjects.wanted_of(None, args.regress)
-        program = _source(args.subject)
+        program = "\n\n\n".join(filter(None, (_source(args.inputs or ""), _source(args.subject))))
     else:
         record = options.registry(chosen).get(args.subject)
         wanted, program = subjects.wanted_of(record, args.regress), subjects.program(record)
@@ -169,9 +169,12 @@ def _subject(
 
 
 def _source(subject: str) -> str:
+    """Return the text of ``FILE:FUNC``; empty where nothing is named."""
     import ast
 
     file, _, function = subject.rpartition(":")
+    if not file:
+        return ""
     text = Path(file).read_text(encoding="utf-8", errors="replace")
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef) and node.name == function:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import shlex
 import subprocess
 import sys
@@ -98,9 +99,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _command(args: argparse.Namespace, chosen: dict[str, Any]) -> int:
     from compilefix.report import comparison as rendered
-    from compilefix.upgrade import commands
+    from compilefix.upgrade import commands, matrix
     from compilefix.upgrade.comparison import Comparison, compare
-    from compilefix.upgrade.difference import releases
+    from compilefix.upgrade.difference import affects, releases
     from compilefix.upgrade.environments import EnvironmentFailedError
     from compilefix.upgrade.overlay import place
 
@@ -122,7 +123,8 @@ def _command(args: argparse.Namespace, chosen: dict[str, Any]) -> int:
         announce(f"torch {release}: {shlex.join(args.command)}")
         runs.append(commands.run(at, args.command, timeout=args.timeout))
         announce(f"torch {release}: {runs[-1].seconds:.1f} s")
-    report: Comparison = compare(args.command, runs[0], runs[1], found.records, commit=commit)
+    known = functools.partial(affects, matrix=matrix.read())
+    report: Comparison = compare(args.command, runs[0], runs[1], found.records, affects=known, commit=commit)
     if head() != commit:
         raise UsageError("the checkout changed while the command ran: the two runs are not of one commit")
     text = rendered.render(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -141,11 +141,31 @@ def baseline(run: Run) -> str | None:
     return f"{whole[0].test}: {whole[0].signature}" if whole and not run.passed else None
 
 
+Affects = Callable[[Record, str], bool]
+"""Whether a record affects a release."""
+
+
+def by_record(record: Record, release: str) -> bool:
+    """Tell what the range of a record says of a release."""
+    try:
+        return record.known.expectation(Version(release)) is Expectation.AFFECTED
+    except InvalidVersion:
+        return False
+
+
 def compare(
-    command: Sequence[str], before: Run, after: Run, records: Iterable[Record] = (), *, commit: str | None = None
+    command: Sequence[str],
+    before: Run,
+    after: Run,
+    records: Iterable[Record] = (),
+    *,
+    affects: Affects = by_record,
+    commit: str | None = None,
 ) -> Comparison:
     """
     Hold `after` against `before`, whose tests are the same; `records` are matched to what failed.
+
+    `affects` says which releases a record affects, where nothing but an operator speaks for it.
 
     Without a baseline nothing is called regressed or fixed: failures of the new release are `Status.NEW`.
     """
@@ -176,7 +196,7 @@ def compare(
         before=before,
         after=after,
         baseline=why,
-        groups=tuple(_groups(found, after.release, list(records))),
+        groups=tuple(_groups(found, _Matcher(list(records), affects, before.release, after.release))),
         commit=commit,
     )
 
@@ -202,7 +222,7 @@ def _why_new(failure: Failure, before: Run, why: str | None) -> str:
     return f"on {before.release} it fails otherwise" if other else f"did not run on {before.release}"
 
 
-def _groups(found: Iterable[tuple[Status, Failure, str]], release: str, records: Sequence[Record]) -> list[Group]:
+def _groups(found: Iterable[tuple[Status, Failure, str]], matcher: _Matcher) -> list[Group]:
     together: dict[tuple[Status, tuple[str, str, str], str], list[Failure]] = {}
     for status, failure, note in found:
         together.setdefault((status, failure.signature.cause, note), []).append(failure)
@@ -213,7 +233,7 @@ def _groups(found: Iterable[tuple[Status, Failure, str]], release: str, records:
             symptom=failures[0].symptom,
             tests=tuple(dict.fromkeys(f.test for f in failures)),
             note=note,
-            matches=tuple(_matches(failures, status, release, records)),
+            matches=tuple(matcher.matches(failures, status)),
         )
         for (status, _, note), failures in together.items()
     ]
@@ -225,35 +245,45 @@ _SILENT = frozenset({Symptom.WRONG_RESULT, Symptom.WRONG_GRADIENT, Symptom.WRONG
 """What a failed assertion may be due to."""
 
 
-def _matches(failures: Sequence[Failure], status: Status, release: str, records: Sequence[Record]) -> Iterable[Match]:
-    """Yield the records that may be the reason: by their expressions first, else by operator and symptom."""
-    texts = {f"{f.error}: {f.message}\n{normalise(f.message)}" for f in failures}
-    issues = [r for r in records if isinstance(r.known, Issue) and r.known.disputed is None]
-    by_text = [r for r in issues if any(_told(r, text) for text in texts)]
-    if by_text:
-        yield from (Match(id=r.id, title=r.title, by="error text") for r in by_text)
-        return
-    if status not in (Status.REGRESSED, Status.NEW):
-        return
-    source = "\n".join(f.source for f in failures)
-    symptom = failures[0].symptom
-    for record in issues:
-        fits = record.known.symptom is symptom or (symptom is Symptom.WRONG_RESULT and record.known.symptom in _SILENT)
-        if fits and _affects(record, release) and any(_calls(source, op) for op in record.known.ops):
-            yield Match(id=record.id, title=record.title, by="op")
+class _Matcher:
+    """Finds the records that may be the reason of a failure."""
+
+    def __init__(self, records: Sequence[Record], affects: Affects, before: str, after: str) -> None:
+        self._issues = [r for r in records if isinstance(r.known, Issue) and r.known.disputed is None]
+        self._affects, self._before, self._after = affects, before, after
+
+    def matches(self, failures: Sequence[Failure], status: Status) -> Iterable[Match]:
+        """Yield records by their expressions, else by operator and symptom where they affect the right releases."""
+        texts = {f"{f.error}: {f.message}\n{normalise(f.message)}" for f in failures}
+        by_text = [r for r in self._issues if any(_told(r, text) for text in texts)]
+        if by_text:
+            yield from (Match(id=r.id, title=r.title, by="error text") for r in by_text)
+            return
+        source = "\n".join(f.source for f in failures)
+        for record in self._issues:
+            called = any(_calls(source, op) for op in record.known.ops)
+            if called and _fits(failures[0].symptom, record) and self._explains(record, status):
+                yield Match(id=record.id, title=record.title, by="op")
+
+    def _explains(self, record: Record, status: Status) -> bool:
+        before, after = self._affects(record, self._before), self._affects(record, self._after)
+        return {
+            Status.REGRESSED: after and not before,
+            Status.NEW: after,
+            Status.BOTH: before and after,
+            Status.FIXED: before and not after,
+            Status.GONE: before,
+        }[status]
+
+
+def _fits(symptom: Symptom, record: Record) -> bool:
+    return record.known.symptom is symptom or (symptom is Symptom.WRONG_RESULT and record.known.symptom in _SILENT)
 
 
 def _told(record: Record, text: str) -> bool:
     """Tell whether all expressions of a record are found in one error text."""
     patterns = record.known.matches if isinstance(record.known, Issue) else ()
     return bool(patterns) and all(re.search(pattern, text) for pattern in patterns)
-
-
-def _affects(record: Record, release: str) -> bool:
-    try:
-        return record.known.expectation(Version(release)) is Expectation.AFFECTED
-    except InvalidVersion:
-        return False
 
 
 def _calls(source: str, op: str) -> bool:

@@ -209,6 +209,11 @@ def difference(
     return tuple(sorted(rows, key=lambda row: order.index(row.change)))
 
 
+def affects(record: Record, release: str, matrix: Matrix) -> bool:
+    """Tell whether `record` is bad on `release`, measured or according to the record."""
+    return _side(record, release, matrix.seen(record.id, release), None).state == State.BAD.value
+
+
 def unmeasured(matrix: Matrix, *names: str) -> tuple[str, ...]:
     """Return those of the releases `names` of which nothing was measured, with the reason."""
     found = {str(v) for v in matrix.releases()}

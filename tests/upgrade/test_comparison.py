@@ -121,6 +121,23 @@ def test_a_failed_assertion_is_matched_by_the_ops_that_the_code_calls() -> None:
     assert [(m.id, m.by) for m in only(found).matches] == [("gh2", "op")]
 
 
+def test_an_op_explains_only_what_changes_with_it() -> None:
+    """A record that affects both releases does not explain a regression, and explains what fails on both."""
+    wrong = failure("a", error="AssertionError", source="slice_scatter(x)")
+    runs = {Status.REGRESSED: (("a",), ()), Status.BOTH: ((), (wrong,))}
+    for status, (passed, failures) in runs.items():
+        for everywhere in (True, False):
+            found = compare(
+                ["pytest"],
+                run(A, passed, *failures),
+                run(B, (), wrong),
+                RECORDS,
+                affects=lambda record, release, everywhere=everywhere: everywhere or release == B,  # type: ignore[misc]
+            )
+            assert only(found).status is status
+            assert bool(only(found).matches) == (everywhere == (status is Status.BOTH))
+
+
 def test_the_report_survives_json() -> None:
     """What is written is read back."""
     wrong = failure("a", error="AssertionError", source="slice_scatter(x)")
