@@ -56,8 +56,9 @@ ALLOWED = {
         "issue",
         *GROUND,
     },
+    "scan": {"condition", "issue", "registry", *GROUND},
     "standing": {"environment", "gate", "ops", "registry", "workarounds", *GROUND},
-    "report": {"check", "cure", "standing", "environment", "issue", "outcome", "registry", *GROUND},
+    "report": {"check", "cure", "scan", "standing", "environment", "issue", "outcome", "registry", *GROUND},
     "cli": {
         "check",
         "config",
@@ -70,6 +71,7 @@ ALLOWED = {
         "registry",
         "report",
         "runner",
+        "scan",
         "standing",
         "workarounds",
         "",
@@ -84,6 +86,7 @@ HEAVY = {
     "torch": {"cuda_interpreted", "environment", "oracle", "ops", "recipes", "runner", "validation", "workarounds"},
     "rich": {"report/table", "report/listing", "cli/progress"},
     "platformdirs": {"gate", "runner"},
+    "libcst": {"scan/edit"},
 }
 """Third-party packages and where they may be imported."""
 
@@ -129,7 +132,8 @@ def test_heavy_packages_stay_in_their_rooms(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["list"], ["list", "--format", "json"], ["explain", "gh198094"], ["check", "--help"]]
+    "arguments", [["--help"], ["list"], ["list", "--format", "json"], ["explain", "gh198094"], ["check", "--help"],
+     ["scan", "--help"], ["scan", __file__, "--min-torch", "2.6"]]
 )
 def test_light_verbs_do_not_import_torch(arguments: list[str]) -> None:
     """Listing, explaining and helping work where torch is slow to import or absent."""
