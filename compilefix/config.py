@@ -26,6 +26,10 @@ TYPES: dict[str, tuple[type, ...]] = {
     "gpu": (str,),
     "select": (list,),
     "ignore": (list,),
+    "min_torch": (str,),
+    "max_torch": (str,),
+    "scan_select": (list,),
+    "scan_ignore": (list,),
 }
 """Settings and the TOML types they take."""
 

@@ -58,7 +58,7 @@ ALLOWED = {
     },
     "asked": GROUND,
     "standing": {"asked", "environment", "gate", "ops", "registry", "workarounds", *GROUND},
-    "scan": {"issue", "registry", *GROUND},
+    "scan": {"condition", "issue", "registry", *GROUND},
     "upgrade": {
         "asked",
         "check",
@@ -73,7 +73,7 @@ ALLOWED = {
         "",
         *GROUND,
     },
-    "report": {"check", "cure", "standing", "upgrade", "environment", "issue", "outcome", "registry", *GROUND},
+    "report": {"check", "cure", "scan", "standing", "upgrade", "environment", "issue", "outcome", "registry", *GROUND},
     "cli": {
         "check",
         "config",
@@ -87,6 +87,7 @@ ALLOWED = {
         "registry",
         "report",
         "runner",
+        "scan",
         "standing",
         "upgrade",
         "workarounds",
@@ -102,6 +103,7 @@ HEAVY = {
     "torch": {"cuda_interpreted", "environment", "oracle", "ops", "recipes", "runner", "validation", "workarounds"},
     "rich": {"report/table", "report/listing", "cli/progress"},
     "platformdirs": {"gate", "runner", "upgrade"},
+    "libcst": {"scan/edit"},
 }
 """Third-party packages and where they may be imported."""
 
@@ -155,6 +157,7 @@ def test_heavy_packages_stay_in_their_rooms(path: Path) -> None:
         ["list", "--matrix"],
         ["explain", "gh198094"],
         ["check", "--help"],
+        ["scan", "--help"],
         ["upgrade", "--from", "2.13.0", "--to", "2.14.1"],
         ["bisect", "--help"],
     ],

@@ -20,6 +20,7 @@ _NO_FORMATS = (
     "interface",
     "listing",
     "releases",
+    "scan",
     "standing",
 )
 

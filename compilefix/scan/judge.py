@@ -104,7 +104,9 @@ class Judge:
             verdict=verdict,
             beyond=verdict in ("dead-true", "dead-false") and self.maximum is not None and _verdict(above) != verdict,
             certain=all(
-                answer is (verdict == "dead-true") for b, answer in others if within(b, self.minimum, self.maximum)
+                answer is (verdict == "dead-true")
+                for b, answer in others
+                if within(b, self.minimum, self.maximum) and (self.minimum is None or b.version >= self.minimum)
             ),
             events=events,
         )

@@ -23,6 +23,9 @@ GENERIC = frozenset(
 )
 """Ops that stand in a repro to show its defect, and that any program uses: not looked for unless they are the culprit."""
 
+_UNTYPED = frozenset({"Tensor.__setitem__"})
+"""Ops that say nothing of what they are done to: lists and dicts have them too. A contract alone is too little."""
+
 _LINK = re.compile(r"github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)")
 
 
@@ -116,6 +119,8 @@ def _spans(record: Record) -> tuple[Affected, ...]:
 def _ops(record: Record) -> Iterable[str]:
     """Return the ops that a record is about: those it names, less those that merely help to show it."""
     culprit = (record.known.culprit or "").rpartition("/")[2].removesuffix("_backward")
+    if isinstance(record.known, Contract):
+        return [op for op in record.known.ops if op not in GENERIC and op not in _UNTYPED]
     named = [op for op in record.known.ops if op not in GENERIC or op.rpartition(".")[2] == culprit]
     used = _used(record) if culprit else set()
     return dict.fromkeys([*named, *([culprit] if culprit in used and culprit not in GENERIC else [])])

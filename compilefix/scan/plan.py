@@ -86,7 +86,7 @@ def _branch(node: ast.If | ast.While | ast.Assert | ast.IfExp, test: bool) -> st
         case ast.IfExp():
             return f"keep the value {'before' if test else 'after'} the test"
         case ast.While():
-            return None if test else "remove the loop"
+            return None if test or node.orelse else "remove the loop"
     dead, kept = (node.orelse, node.body) if test else (node.body, node.orelse)
     if any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Global | ast.Nonlocal) for s in dead for n in ast.walk(s)):
         return None

@@ -91,11 +91,11 @@ def within(build: Build, minimum: Version | None, maximum: Version | None) -> bo
 def spell(spans: Sequence[Range]) -> str:
     """Return ranges in words."""
     if not spans:
-        return "no release"
+        return "on no release"
     words = []
     for low, high in spans:
         if low is None and high is None:
-            return "every release"
+            return "on every release"
         if low is None:
             words.append(f"before {high}")
         else:

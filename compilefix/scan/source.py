@@ -109,7 +109,7 @@ def _say(gate: gates.Gate, known: Knowledge, rule: str, dead: tuple[int, int] | 
     lines = f"; line{'s' if dead[0] != dead[1] else ''} {_span(dead)} never run{'' if dead[0] != dead[1] else 's'}" if dead else ""
     if judged.verdict == "build":
         return "depends on how torch was built, not on its release"
-    truth = f"true for {spell(judged.true_for)}" if judged.true_for is not None else "its releases are not known exactly"
+    truth = f"true {spell(judged.true_for)}" if judged.true_for is not None else "its releases are not known exactly"
     if gate.kind == "probe" and judged.true_for is None:
         truth = "torch has had this name from some release on, which was not measured"
     match judged.verdict:
