@@ -158,6 +158,7 @@ def test_heavy_packages_stay_in_their_rooms(path: Path) -> None:
         ["explain", "gh198094"],
         ["check", "--help"],
         ["scan", "--help"],
+        ["scan", __file__, "--min-torch", "2.6"],
         ["upgrade", "--from", "2.13.0", "--to", "2.14.1"],
         ["bisect", "--help"],
     ],
