@@ -41,6 +41,8 @@ ALLOWED = {
         *GROUND,
     },
     "validation": {"oracle", *GROUND},
+    "backend": {"oracle", "outcome", *GROUND},
+    "doctor": {"cuda_interpreted", "environment", *GROUND},
     "recipes": {"oracle", "outcome", "issue", *GROUND},
     "gate": {"condition", "environment", "issue", *GROUND},
     "ops": {"validation", "gate", "registry", "environment", "issue", *GROUND},
@@ -73,11 +75,24 @@ ALLOWED = {
         "",
         *GROUND,
     },
-    "report": {"check", "cure", "scan", "standing", "upgrade", "environment", "issue", "outcome", "registry", *GROUND},
+    "report": {
+        "check",
+        "cure",
+        "doctor",
+        "scan",
+        "standing",
+        "upgrade",
+        "environment",
+        "issue",
+        "outcome",
+        "registry",
+        *GROUND,
+    },
     "cli": {
         "check",
         "config",
         "cuda_interpreted",
+        "doctor",
         "environment",
         "gate",
         "issue",
@@ -95,14 +110,25 @@ ALLOWED = {
         *GROUND,
     },
     "__main__": {"cli"},
-    "": {"gate", "standing", "validation", "workarounds"},
+    "": {"backend", "gate", "standing", "validation", "workarounds"},
 }
 """Room to the rooms it may import; the empty name is the package itself, for its version."""
 
 HEAVY = {
-    "torch": {"cuda_interpreted", "environment", "oracle", "ops", "recipes", "runner", "validation", "workarounds"},
+    "torch": {
+        "backend",
+        "cuda_interpreted",
+        "doctor",
+        "environment",
+        "oracle",
+        "ops",
+        "recipes",
+        "runner",
+        "validation",
+        "workarounds",
+    },
     "rich": {"report/table", "report/listing", "cli/progress"},
-    "platformdirs": {"gate", "runner", "upgrade"},
+    "platformdirs": {"backend", "doctor/folders", "gate", "runner", "upgrade"},
     "libcst": {"scan/edit"},
 }
 """Third-party packages and where they may be imported."""

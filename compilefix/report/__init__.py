@@ -14,6 +14,7 @@ __all__ = ["FORMATS", "Format", "render"]
 
 _NO_FORMATS = (
     "bisection",
+    "checkup",
     "comparison",
     "difference",
     "document",

@@ -84,7 +84,7 @@ def _instead(op: str | None, records: Sequence[Record]) -> str | None:
     """Return what to write instead: a drop-in op, a workaround in a scope, or what the record says."""
     name = (op or "").rpartition(".")[2]
     if any(record.id in drop_ins().get(name, ()) for record in records):
-        return f"from compilefix.ops import {name}"
+        return f"call compilefix.ops.{name}"
     able = next((record for record in records if record.has_workaround and record.kind == "issue"), None)
     if able is not None:
         return f'with compilefix.workaround("{able.id}"): …'
