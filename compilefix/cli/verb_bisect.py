@@ -6,6 +6,7 @@ import argparse
 import functools
 import hashlib
 import shlex
+import signal
 import sys
 import tempfile
 from collections.abc import Callable
@@ -62,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
     options.check_writable(args.output)
     _validate(args)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what runs ends with this process, and the state stays
     report = _bisect(args)
     text = rendered.render(
         report,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -66,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--with, --requirements and --timeout go with a command behind --")
     before, after = releases(args.before, args.after)
     found = options.registry(chosen)
-    known = matrix.read()
+    known = matrix.read(records=found.records)
     rows = difference(before, after, found.records, known, device=args.device, target=args.target)
     broken = [str(error) for error in found.broken]
     lines: tuple[Line, ...] = ()
@@ -112,6 +113,7 @@ def _command(args: argparse.Namespace, chosen: dict[str, Any]) -> int:
     before, after = releases(args.before, args.after)
     found = options.registry(chosen)
     wanted = (args.packages or (), [Path(file) for file in args.requirements or ()])
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the command's processes end with this one
     commit = head()
     runs = []
     for release in (before, after):
@@ -123,7 +125,7 @@ def _command(args: argparse.Namespace, chosen: dict[str, Any]) -> int:
         announce(f"torch {release}: {shlex.join(args.command)}")
         runs.append(commands.run(at, args.command, timeout=args.timeout))
         announce(f"torch {release}: {runs[-1].seconds:.1f} s")
-    known = functools.partial(affects, matrix=matrix.read())
+    known = functools.partial(affects, matrix=matrix.read(records=found.records))
     report: Comparison = compare(args.command, runs[0], runs[1], found.records, affects=known, commit=commit)
     if head() != commit:
         raise UsageError("the checkout changed while the command ran: the two runs are not of one commit")

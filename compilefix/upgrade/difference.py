@@ -206,7 +206,7 @@ def difference(
         sides = [_side(record, release, s, wanted) for release, s in zip((before, after), seen, strict=True)]
         rows.append(_row(record, (before, after), sides[0], sides[1], seen))
     order = list(Change)
-    return tuple(sorted(rows, key=lambda row: order.index(row.change)))
+    return tuple(sorted(rows, key=lambda row: (order.index(row.change), row.after.state != State.BAD.value)))
 
 
 def affects(record: Record, release: str, matrix: Matrix) -> bool:

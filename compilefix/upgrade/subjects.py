@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import platform
 import shlex
 import time
 from collections.abc import Callable, Sequence
@@ -152,13 +153,14 @@ def run(
         return Step(release=release, found=Found.SKIP, by=RUN, why=error.reason)
     announce(f"torch {release}: {shlex.join(command)}")
     done = commands.run(at, command, timeout=timeout)
-    facts = {"torch": done.torch, "git hash": done.torch_git, "Python": done.python}
+    machine = f"{platform.system()} {platform.machine()}"
+    facts = {"torch": done.torch, "git hash": done.torch_git, "Python": done.python, "OS": machine}
     common: dict[str, Any] = {
         "release": release,
         "by": RUN,
         "seconds": round(time.monotonic() - began, 1),
         "environment": {name: value for name, value in facts.items() if value},
-        "evidence": done.tail[-3000:] if done.failures or done.invalid else "",
+        "evidence": _evidence(done),
     }
     if done.invalid is not None:
         return Step(found=Found.SKIP, why=done.invalid, **common)
@@ -168,6 +170,14 @@ def run(
     if done.failures:
         return Step(found=Found.SKIP, why=f"another failure: {signatures}", **common)
     return Step(found=Found.GOOD, **common)
+
+
+def _evidence(done: commands.Run) -> str:
+    """Return what a failed run shows: of tests their errors, of another command the end of its output."""
+    tests = [f"{f.test}: {f.error}: {f.message}".strip() for f in done.failures if f.when != "command"]
+    if tests:
+        return "\n\n".join(tests)[:3000]
+    return done.tail[-3000:] if done.failures or done.invalid else ""
 
 
 def _told(environment: Environment) -> dict[str, str]:

@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
+from compilefix.cli import main
 from compilefix.upgrade import matrix, subjects
 from compilefix.upgrade.bisection import BisectReport, Found
 from tests.conftest import Cli, command, environ
 from tests.upgrade.shims import setting
+from tests.upgrade.test_difference import measurement
 
 RELEASES = tuple(f"2.{minor}.0" for minor in range(90, 97))
 ENDS = ("--good", RELEASES[0], "--bad", RELEASES[-1], "--releases", ",".join(RELEASES))
@@ -50,6 +52,17 @@ def test_a_command_is_bisected(cli: Cli, there: dict[str, str]) -> None:
     report = report_of(done.stdout)
     assert (report.last_good, report.first_bad) == ("2.91.0", "2.92.0")
     assert report.step("2.90.0").environment["torch"] == "2.90.0+stub"  # type: ignore[union-attr]
+
+
+def test_tests_are_bisected_with_their_errors_as_evidence(cli: Cli, there: dict[str, str], tmp_path: Path) -> None:
+    """And not with what they log."""
+    text = "import torch\ndef test_a():\n    print('noise' * 1000)\n    assert torch.__version__ < '2.91', 'too new'\n"
+    (tmp_path / "elsewhere" / "test_it.py").write_text(text, encoding="utf-8")
+    ends = ("--good", "2.90.0", "--bad", "2.91.0", "--releases", "2.90.0")
+    report = report_of(cli("bisect", *ends, "--format", "json", "--", "pytest", "-q", **there).stdout)
+    assert report.window == ("2.90.0", "2.91.0")
+    assert report.steps[1].evidence.startswith("test_it.py::test_a: AssertionError: too new")
+    assert "noise" not in report.steps[1].evidence
 
 
 def test_only_one_class_of_failure_counts(cli: Cli, there: dict[str, str]) -> None:
@@ -129,20 +142,21 @@ def test_an_interrupted_bisection_says_how_to_go_on(there: dict[str, str], tmp_p
     }
 
 
-def test_a_record_is_answered_from_measurements(cli: Cli) -> None:
-    """Nothing is run, and the report says so."""
-    pair = ("2.13.0", "2.14.1")
-    known = matrix.read()
-    fixed = [
-        i for i in known.ids() if [known.state(i, r).value for r in pair] == ["bad", "good"] and i.startswith("gh")
-    ]
-    ends = ("--bad", pair[0], "--good", pair[1], "--find-fix", "--releases", pair[0])
-    done = cli("bisect", *ends, fixed[0], "--format", "json")
-    assert done.returncode == 0, done.stderr
-    report = report_of(done.stdout)
-    assert (report.first_bad, report.last_good) == pair
+def test_a_record_is_answered_from_measurements(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Nothing is run where all is known; another symptom than the recorded one skips a release."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    states = {"2.90.0": "mismatch", "2.91.0": "mismatch", "2.92.0": "error", "2.93.0": "ok", "2.94.0": "ok"}
+    seen = tuple(measurement(release, gh183763={"inductor:cpu": word}) for release, word in states.items())
+    monkeypatch.setattr(matrix, "read", lambda: matrix.Matrix(measurements=seen))
+    ends = ("--bad", "2.90.0", "--good", "2.94.0", "--find-fix", "--releases", ",".join(states))
+    assert main(["bisect", *ends, "gh183763", "--format", "json"]) == 0
+    report = report_of(capsys.readouterr().out)
+    assert (report.first_bad, report.last_good) == ("2.91.0", "2.93.0")
+    assert [step.release for step in report.skipped()] == ["2.92.0"]
     assert {step.by for step in report.steps} == {"measured before"}
-    assert "def program" in report.program or "def make" in report.program
+    assert "def program" in report.program
 
 
 SUBJECT = """

@@ -39,7 +39,7 @@ def measurement(torch: str, **rows: dict[str, str]) -> Measurement:
         cells = {}
         for target, word in targets.items():
             did, _, claim = word.partition(", ")
-            symptoms = ("wrong-result",) if Did(did).bad else ()
+            symptoms = ({"mismatch": "wrong-result"}.get(did, did),) if Did(did).bad else ()
             cells[target] = Cell(did=Did(did), symptoms=symptoms, claim=claim or None)
         whole[id] = MeasuredRow(digest="x", recorded="2026-01-01", targets=cells)
     return Measurement(environment=environment, rows=whole)
