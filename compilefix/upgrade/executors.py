@@ -126,7 +126,10 @@ def cluster(address: str) -> Iterator[Callable[[Place], Executor]]:
 
 def _offered(client: Any, needed: dict[str, int]) -> None:
     """Raise `UsageError` where no worker has all of `needed`: its units would wait for ever."""
-    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    try:
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    except TypeError:  # Dask before 2025 tells of all workers
+        workers = client.scheduler_info()["workers"].values()
     if not workers:
         raise HarnessError("the cluster has no workers")
     if not any(all(worker.get("resources", {}).get(n, 0) >= k for n, k in needed.items()) for worker in workers):

@@ -21,6 +21,9 @@ from compilefix.upgrade.unit import Announce, Settings, Unit
 SHARD = 12
 """Records of a unit. What a unit measured is on disk when it ends; starting a check takes about 10 s."""
 
+SECONDS = 8
+"""Of one record, whose program runs six times and more."""
+
 
 @dataclass(kw_only=True)
 class Measured:
@@ -71,12 +74,14 @@ def measure(
     units: list[Unit] = []
     for release in dict.fromkeys(map(environments.public, releases)):
         for device in devices:
-            about = [r for r in records if device == "cpu" or device in r.known.devices]
+            concerned = [r for r in records if device == "cpu" or device in r.known.devices]
             for place in places:
-                due = about if again else _due(about, release, device, place, where)
-                done.kept += len(about) - len(due)
+                due = concerned if again else _due(concerned, release, device, place, where)
+                done.kept += len(concerned) - len(due)
                 units += [replace(u, release=release, place=place) for u in unit.shards(due, size, device, settings)]
-    announce(f"{sum(len(u.ids) for u in units)} measurements to make, {done.kept} there already")
+    todo = sum(len(one.ids) for one in units)
+    about = f", roughly {max(1, round(todo * SECONDS / settings.jobs / 60))} min on a quiet machine" if todo else ""
+    announce(f"{todo} measurements to make{about}; {done.kept} there already")
     serial = executors.Serial()
     by_id = {record.id: record for record in records}
 
@@ -126,7 +131,8 @@ def _is(measurement: Measurement, release: str, place: str | None) -> bool:
 
 def _keep(report: CheckReport, records: dict[str, Record], where: Path, place: str | None) -> Path:
     path = measured.write(report, where, records, place)
-    _failure_file(environments.public(report.environment.torch), where, None).unlink(missing_ok=True)
+    bare = _bare(environments.public(report.environment.torch), report.environment.python)
+    (where / f"{bare.slug}.json").unlink(missing_ok=True)  # it failed once
     return path
 
 
@@ -140,14 +146,10 @@ def _contradictions(report: CheckReport, records: dict[str, Record]) -> list[tup
 
 def _fail(release: str, reason: str, where: Path, python: str | None) -> Path:
     """Write down that a release cannot be measured on this machine."""
-    path = _failure_file(release, where, python)
     environment = _bare(release, python)
+    path = where / f"{environment.slug}.json"
     measured.save(path, [Measurement(environment=environment, failed=reason)])
     return path
-
-
-def _failure_file(release: str, where: Path, python: str | None) -> Path:
-    return where / f"{_bare(release, python).slug}.json"
 
 
 def _bare(release: str, python: str | None) -> Environment:

@@ -227,6 +227,25 @@ def test_a_cluster_measures_and_a_killed_worker_costs_nothing(
     assert done.returncode == 0, done.stderr
     assert "4 measured, 0 measured before" in done.stdout
     assert sorted(only(into)["outcomes"]) == sorted(ids)
+    for _ in range(120):
+        left = running(str(repros))
+        if not left:
+            break
+        time.sleep(0.5)
+    assert left == []  # the check that the killed worker had started ended with it
+
+
+def running(word: str) -> list[str]:
+    """Return the command lines of processes that mention `word`."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if word in line:
+            found.append(line)
+    return found
 
 
 @pytest.mark.slow
