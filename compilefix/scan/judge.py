@@ -167,7 +167,7 @@ def _versions(names: Names) -> set[str]:
     for node in names.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _LITERAL.match(node.value):
             try:
-                found.add(Version(node.value).base_version)
+                found.add("{}.{}.{}".format(*(*Version(node.value).release, 0, 0)[:3]))
             except InvalidVersion:
                 continue
     return found
