@@ -132,8 +132,16 @@ def test_heavy_packages_stay_in_their_rooms(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["list"], ["list", "--format", "json"], ["explain", "gh198094"], ["check", "--help"],
-     ["scan", "--help"], ["scan", __file__, "--min-torch", "2.6"]]
+    "arguments",
+    [
+        ["--help"],
+        ["list"],
+        ["list", "--format", "json"],
+        ["explain", "gh198094"],
+        ["check", "--help"],
+        ["scan", "--help"],
+        ["scan", __file__, "--min-torch", "2.6"],
+    ],
 )
 def test_light_verbs_do_not_import_torch(arguments: list[str]) -> None:
     """Listing, explaining and helping work where torch is slow to import or absent."""

@@ -33,14 +33,18 @@ RULES = {
         Rule("CF100", "version-gate", "note", "a gate on the torch version that works and is still needed"),
         Rule("CF101", "always-true-gate", "warning", "a gate that is true on every torch you support"),
         Rule("CF102", "always-false-gate", "warning", "a gate that is false on every torch you support"),
-        Rule("CF103", "gate-beyond-maximum", "note", "a gate that only a torch later than the maximum decides otherwise"),
+        Rule(
+            "CF103", "gate-beyond-maximum", "note", "a gate that only a torch later than the maximum decides otherwise"
+        ),
         Rule("CF104", "gate-decided-outside", "warning", "a gate that the gate around it has already decided"),
         Rule("CF201", "string-comparison", "error", "version numbers compared as text, where 2.10 sorts before 2.2"),
         Rule("CF202", "truncated-version", "error", "a gate that reads only one digit of the minor version"),
         Rule("CF203", "local-builds", "error", "a gate that answers otherwise on 2.9.1+cu128 than on 2.9.1"),
         Rule("CF204", "off-by-one", "error", "a bound that leaves out the patch releases of its own line"),
         Rule("CF205", "tuple-length", "error", "tuples of different lengths compared: (2, 10, 0) is not (2, 10)"),
-        Rule("CF206", "prerelease-floor", "warning", "a .dev or alpha bound, which vendor builds pass months too early"),
+        Rule(
+            "CF206", "prerelease-floor", "warning", "a .dev or alpha bound, which vendor builds pass months too early"
+        ),
         Rule("CF207", "minor-only", "error", "the minor version compared without the major one"),
         Rule("CF208", "digits-joined", "error", "the digits of a version joined to one number"),
         Rule("CF209", "float-version", "error", "a version written as a float: 2.10 is 2.1"),
@@ -48,8 +52,12 @@ RULES = {
         Rule("CF211", "gate-raises", "error", "a gate that raises instead of answering"),
         Rule("CF212", "empty-range", "error", "a range in which no release can lie"),
         Rule("CF300", "issue-link", "note", "a link to an upstream issue that still concerns a torch you support"),
-        Rule("CF301", "fixed-issue-link", "warning", "a link to an upstream issue that no torch you support has any more"),
-        Rule("CF400", "affected-op", "note", "an op with a known defect, outside of compiled code as far as can be seen"),
+        Rule(
+            "CF301", "fixed-issue-link", "warning", "a link to an upstream issue that no torch you support has any more"
+        ),
+        Rule(
+            "CF400", "affected-op", "note", "an op with a known defect, outside of compiled code as far as can be seen"
+        ),
         Rule("CF401", "affected-op-compiled", "warning", "an op with a known defect inside compiled code"),
     )
 }

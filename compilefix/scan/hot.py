@@ -55,7 +55,8 @@ class Hot:
         """Make a name hot where what it is bound to mentions one that is."""
         uses = []
         for name, value in values:
-            mentioned, direct = set(), False
+            mentioned: set[str] = set()
+            direct = False
             for position, inner in enumerate(ast.walk(value)):
                 if position > LARGEST:  # no helper: what it mentions says nothing of what it returns
                     mentioned, direct = set(), False
