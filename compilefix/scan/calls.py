@@ -183,7 +183,8 @@ class Calls:
         if full == "torch.version.git_version":
             self.events.add(Event("feature", full))
             return True if path == "hasattr" else found
-        if not features.known(full):
+        valued = path == "getattr" and value.path == "torch.version"  # its names may be None
+        if not features.known(full) or valued:
             return UNKNOWN
         has = features.has(full, self.build.base)
         self.events.add(Event("feature", full))
@@ -320,4 +321,6 @@ def _vague(value: Any) -> bool:
     """Tell whether a value is unknown, or holds something that is."""
     if isinstance(value, tuple | list):
         return any(_vague(v) for v in value)
+    if isinstance(value, dict):
+        return any(_vague(v) for v in value.values())
     return value is UNKNOWN or isinstance(value, Dotted | Function | Instance)

@@ -202,6 +202,8 @@ class _Finder:
         if name == "hasattr":
             return self._gate(node)
         judgement = self.judge.judge(lambda run: _boolean(run, run.value(node), decorator), node)
+        if judgement and judgement.verdict == "raises" and name not in library.GATES:
+            return None  # likelier something that cannot be followed than a gate
         mark = decorator or (isinstance(node, ast.Call) and isinstance(node.func, ast.Call))
         return self._made(node, node, judgement, "mark" if mark else None) if judgement else None
 

@@ -129,7 +129,7 @@ def gather(
         if entries[record.id].concerns:
             for op in _ops(record):
                 ops.setdefault(op, []).append(record.id)
-        for link in _links(record):
+        for link in _links(record) if record.goes_wrong else ():
             links.setdefault(link, []).append(record.id)
     return Knowledge(
         minimum,

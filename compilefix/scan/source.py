@@ -119,6 +119,8 @@ def _say(gate: gates.Gate, known: Knowledge, rule: str, dead: tuple[int, int] | 
             truth = f"always true on {supported}{lines}"
         case "dead-false":
             truth = f"always false on {supported}{lines}"
+    if gate.kind == "try-import":
+        truth = f"what this probes for by `try`: {truth}"
     if gate.kind == "mark":
         truth = f"skips: {truth}"
     if judged.defect:
@@ -154,16 +156,19 @@ def _links(file: str, text: Text, known: Knowledge) -> Iterator[Finding]:
 def _link(file: str, number: int, match: re.Match[str], ids: tuple[str, ...], known: Knowledge) -> Finding:
     entries = [known.entries[id] for id in ids]
     needed = [e for e in entries if e.concerns]
+    gone = not needed and all(e.fixed for e in entries)
     if needed:
         first = needed[0]
         message = f"{first.id}, {first.text}: still concerns {_supported(known)}"
+    elif not gone:
+        message = f"{entries[0].id}: no torch you support is known to be affected ({entries[0].text})"
     else:
         first = entries[0]
-        fixed = f"fixed in {first.fixed}" if first.fixed else first.text
+        fixed = f"fixed in {first.fixed}"
         least = f"your minimum is {known.minimum}" if known.minimum is not None else "no torch you support has it"
         message = f"{first.id}: {fixed}; {least}: a workaround for it is dead"
     return Finding(
-        rule="CF300" if needed else "CF301",
+        rule="CF301" if gone else "CF300",
         file=file,
         line=number,
         column=match.start(),
@@ -173,7 +178,7 @@ def _link(file: str, number: int, match: re.Match[str], ids: tuple[str, ...], kn
         text=match[0],
         message=message,
         records=ids,
-        verdict="needed" if needed else "dead",
+        verdict="dead" if gone else "needed",
     )
 
 
