@@ -160,7 +160,10 @@ def _change(report: ScanReport, args: argparse.Namespace) -> int:
         print(f"compilefix: {line}", file=sys.stderr)
     count = sum(change.count for change in changes)
     verb = "changed" if args.fix else "would change"
-    print(f"compilefix: {verb} {count} place{'s' * (count != 1)} in {len(changes)} file{'s' * (len(changes) != 1)}", file=sys.stderr)
+    print(
+        f"compilefix: {verb} {count} place{'s' * (count != 1)} in {len(changes)} file{'s' * (len(changes) != 1)}",
+        file=sys.stderr,
+    )
     if failed:
         return int(Exit.HARNESS)
     left = _left(report.problems, changed=args.fix)

@@ -89,14 +89,19 @@ class Calls:
             return function
         if isinstance(function, Dotted):
             return self._call_dotted(function, args, kwargs)
-        if not callable(function) or any(v is UNKNOWN for v in (*args, *kwargs.values())):
+        if not callable(function) or any(_vague(v) for v in (*args, *kwargs.values())):
             return UNKNOWN
         return self._method(function, args, kwargs)
 
     def _method(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a method of a value that is known."""
         owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
-        if isinstance(owner, str) and name == "replace" and args == (".", "") and owner.startswith(str(self.build.base.major)):
+        if (
+            isinstance(owner, str)
+            and name == "replace"
+            and args == (".", "")
+            and owner.startswith(str(self.build.base.major))
+        ):
             self.events.add(Event("digits"))
         if isinstance(owner, SpecifierSet):
             self._specifiers(owner)
@@ -135,14 +140,14 @@ class Calls:
             return answer
         if path.startswith(_DISTRIBUTION) and args[:1] and args[0] in library.TORCH:
             return self.build.text if leaf == "version" else UNKNOWN
-        if any(v is UNKNOWN for v in (*args, *kwargs.values())) or any(_holds_unknown(v) for v in args):
+        if any(_vague(v) for v in (*args, *kwargs.values())):
             return UNKNOWN
-        if path.startswith("operator.") and leaf in _OPERATORS and len(args) == 2:
+        if path.startswith("operator.") and leaf in _OPERATORS and len(args) == 2 and not kwargs:
             return compare(_OPERATORS[leaf](), args[0], args[1], self.build, self.events)
         called: Any = library.PLAIN.get(path) or library.LOOSE.get(leaf)
         if called is None and leaf == "Version" and "torch" not in path:
             called = Version
-        if called is None or any(isinstance(v, Dotted | Function) for v in args):
+        if called is None:
             return UNKNOWN
         return self._library(called, args, kwargs)
 
@@ -178,7 +183,8 @@ class Calls:
         if full == "torch.version.git_version":
             self.events.add(Event("feature", full))
             return True if path == "hasattr" else found
-        if not features.known(full):
+        valued = path == "getattr" and value.path == "torch.version"  # its names may be None
+        if not features.known(full) or valued:
             return UNKNOWN
         has = features.has(full, self.build.base)
         self.events.add(Event("feature", full))
@@ -297,7 +303,8 @@ def unpack(target: ast.expr, value: Any, local: dict[str, Any]) -> bool:
             for name in (n.id for n in ast.walk(target) if isinstance(n, ast.Name)):
                 local[name] = UNKNOWN
             return False
-        return all([unpack(t, v, local) for t, v in zip(target.elts, value, strict=True)])
+        done = [unpack(t, v, local) for t, v in zip(target.elts, value, strict=True)]
+        return all(done)
     return False
 
 
@@ -310,6 +317,10 @@ def _assigned(node: ast.FunctionDef) -> frozenset[str] | None:
     return frozenset(n.id for n in inner if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
 
 
-def _holds_unknown(value: Any) -> bool:
-    return isinstance(value, tuple | list) and any(v is UNKNOWN for v in value)
-
+def _vague(value: Any) -> bool:
+    """Tell whether a value is unknown, or holds something that is."""
+    if isinstance(value, tuple | list):
+        return any(_vague(v) for v in value)
+    if isinstance(value, dict):
+        return any(_vague(v) for v in value.values())
+    return value is UNKNOWN or isinstance(value, Dotted | Function | Instance)

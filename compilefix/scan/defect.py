@@ -46,7 +46,20 @@ class Facts:
 
 def defect(facts: Facts) -> Found:
     """Return why the gate is wrong and the rule that says so; None twice where nothing is wrong."""
-    for test in (_raises, _text, _truncated, _joined, _floats, _length, _floor, _equality, _one_off, _patch, _minor, _empty):
+    for test in (
+        _raises,
+        _text,
+        _truncated,
+        _joined,
+        _floats,
+        _length,
+        _floor,
+        _equality,
+        _one_off,
+        _patch,
+        _minor,
+        _empty,
+    ):
         found = test(facts)
         if found is not None:
             return found
@@ -56,7 +69,10 @@ def defect(facts: Facts) -> Found:
 def _raises(facts: Facts) -> Found | None:
     answers = [a for _, a in facts.truth]
     if all(a == "raises" for a in answers):
-        return f"raises {facts.detail('raised')} on every release: torch.__version__ cannot be compared with this", "CF211"
+        return (
+            f"raises {facts.detail('raised')} on every release: torch.__version__ cannot be compared with this",
+            "CF211",
+        )
     if any(other == "raises" and a != "raises" for _, a, other in facts.locals):
         return "raises on builds with a local part such as 2.9.1+cu128", "CF211"
     return None
@@ -110,7 +126,10 @@ def _floor(facts: Facts) -> Found | None:
         except InvalidVersion:
             continue
         if version.is_devrelease and sign in (">=", ">", "<", "<="):
-            return f"every alpha, such as a vendor's {version.base_version}a0, sorts above {bound} whatever its date", "CF206"
+            return (
+                f"every alpha, such as a vendor's {version.base_version}a0, sorts above {bound} whatever its date",
+                "CF206",
+            )
         if version.pre == ("a", 0) and sign in (">=", "<"):
             return f"nightlies ({version.base_version}.dev…) sort below {bound}, and vendors' alphas above", "CF206"
     return None
@@ -118,7 +137,10 @@ def _floor(facts: Facts) -> Found | None:
 
 def _equality(facts: Facts) -> Found | None:
     if "unequal" in facts.whats:
-        return "TorchVersion has no != of its own: this compares text, so 2.9.1+cu128 and 2.13 against 2.13.0 differ", "CF203"
+        return (
+            "TorchVersion has no != of its own: this compares text, so 2.9.1+cu128 and 2.13 against 2.13.0 differ",
+            "CF203",
+        )
     if not facts.locals:
         return None
     if "member" in facts.whats:
@@ -137,7 +159,10 @@ def _one_off(facts: Facts) -> Found | None:
     last = [(sign, bound) for sign, bound in facts.bounds if sign in ("<=", ">")]
     for sign, bound in last:
         if bound.count(".") == 1 and facts.locals:
-            return f"'{sign} {bound}' means {sign} {bound}.0: later patch releases and local builds are beyond it", "CF204"
+            return (
+                f"'{sign} {bound}' means {sign} {bound}.0: later patch releases and local builds are beyond it",
+                "CF204",
+            )
     if facts.locals and last:
         bound = last[0][1]
         return f"a local build sorts above its release: {bound}+cu128 is greater than {bound}", "CF203"

@@ -170,7 +170,11 @@ class _Editor(cst.CSTTransformer):
     ) -> cst.BaseExpression:
         """``not`` of an answer is an answer."""
         truth = self._truth(updated_node.expression)
-        return self._answer(not truth) if isinstance(updated_node.operator, cst.Not) and truth is not None else updated_node
+        return (
+            self._answer(not truth)
+            if isinstance(updated_node.operator, cst.Not) and truth is not None
+            else updated_node
+        )
 
     def leave_BooleanOperation(  # noqa: N802
         self, original_node: cst.BooleanOperation, updated_node: cst.BooleanOperation
@@ -231,7 +235,7 @@ class _Editor(cst.CSTTransformer):
 
 
 def _with_parentheses(node: cst.BaseExpression, outer: Any) -> cst.BaseExpression:
-    return node.with_changes(lpar=[*outer.lpar, *node.lpar], rpar=[*node.rpar, *outer.rpar])  # type: ignore[attr-defined]
+    return node.with_changes(lpar=[*outer.lpar, *node.lpar], rpar=[*node.rpar, *outer.rpar])
 
 
 def _spliced(block: cst.BaseSuite, outer: cst.If) -> Any:

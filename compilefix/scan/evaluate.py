@@ -17,32 +17,22 @@ from packaging.version import Version
 from compilefix.scan import features, library
 from compilefix.scan.calls import Calls
 from compilefix.scan.compare import Event, compare
-from compilefix.scan.names import Binding, Names, Scope, place
+from compilefix.scan.literals import Literals
+from compilefix.scan.names import Binding, Names, place
 from compilefix.scan.releases import Build
-from compilefix.scan.values import PLAIN, UNKNOWN, Dotted, Function, Instance, Loose, Mark, Raised, TorchText
+from compilefix.scan.values import UNKNOWN, Dotted, Function, Instance, Loose, Mark, Raised, TorchText
 
 STEPS = 4_000
 DEPTH = 40
-LARGEST = 100
-"""Items of a container that is still looked at."""
-_ARITHMETIC = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.Div: lambda a, b: a / b,
-    ast.FloorDiv: lambda a, b: a // b,
-    ast.Mod: lambda a, b: a % b,
-}
 _READABLE: tuple[type, ...] = (str, tuple, list, dict, set, frozenset, int, Version, SpecifierSet, re.Match, re.Pattern)
-_HASHED = (str, int, float, bytes, type(None), Version)
 _UNSAFE = frozenset({"ljust", "rjust", "center", "zfill", "expandtabs", "format", "format_map", "translate"})
 
 
-class Exhausted(Exception):
+class Exhausted(Exception):  # noqa: N818  (a signal)
     """The evaluation takes too long."""
 
 
-class Evaluator(Calls):
+class Evaluator(Literals, Calls):
     """Evaluates expressions of one file for one build."""
 
     def __init__(self, names: Names, build: Build) -> None:
@@ -85,7 +75,11 @@ class Evaluator(Calls):
         if found is None:
             if name == "torch" or name in library.GATES or f"builtins.{name}" in library.PLAIN:
                 return Dotted(name)
-            return Dotted(name) if name in library.PLAIN or name in ("hasattr", "getattr", "map", "isinstance") else UNKNOWN
+            return (
+                Dotted(name)
+                if name in library.PLAIN or name in ("hasattr", "getattr", "map", "isinstance")
+                else UNKNOWN
+            )
         holder, bindings = found
         if holder is self.names.module and name in self.names.reassigned:
             if name in self.names.outer(scope):
@@ -112,7 +106,7 @@ class Evaluator(Calls):
             return Function(binding.node, self.names.scope(binding.node))  # type: ignore[arg-type]
         if binding.value is None:
             return UNKNOWN
-        value = self.remember(binding, lambda: self.eval(binding.value, None))  # type: ignore[arg-type]
+        value = self.remember(binding, lambda: self.eval(binding.value, None))
         for index in binding.path:
             if not isinstance(value, tuple | list) or index >= len(value):
                 return UNKNOWN
@@ -152,10 +146,13 @@ class Evaluator(Calls):
 
     def _exclusive(self, one: ast.AST, other: ast.AST) -> bool:
         """Tell whether `one` and `other` stand in branches of one statement that never run together."""
-        above = {parent: child for parent, child in self.names.ancestors(other)}
+        above = dict(self.names.ancestors(other))
         for parent, child in self.names.ancestors(one):
             if parent in above:
-                return isinstance(parent, ast.If | ast.IfExp) and _branch(parent, child) * _branch(parent, above[parent]) < 0
+                return (
+                    isinstance(parent, ast.If | ast.IfExp)
+                    and _branch(parent, child) * _branch(parent, above[parent]) < 0
+                )
         return False
 
     def runs(self, node: ast.AST, use: ast.AST | None) -> Any:
@@ -163,7 +160,9 @@ class Evaluator(Calls):
         shared = {parent for parent, _ in self.names.ancestors(use)} if use is not None else set()
         answer: Any = True
         for parent, child in self.names.ancestors(node):
-            if parent in shared or isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            if parent in shared or isinstance(
+                parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+            ):
                 break
             step = self._enters(parent, child)
             if step is False:
@@ -262,14 +261,22 @@ class Evaluator(Calls):
     def _subscript(self, node: ast.Subscript, local: dict[str, Any] | None) -> Any:
         value = self.eval(node.value, local)
         if isinstance(node.slice, ast.Slice):
-            bounds = [self.eval(b, local) if b is not None else None for b in (node.slice.lower, node.slice.upper, node.slice.step)]
+            bounds = [
+                self.eval(b, local) if b is not None else None
+                for b in (node.slice.lower, node.slice.upper, node.slice.step)
+            ]
             index: Any = UNKNOWN if any(b is UNKNOWN for b in bounds) else slice(*bounds)
         else:
             index = self.eval(node.slice, local)
         if index is UNKNOWN or not isinstance(value, str | tuple | list | dict | re.Match):
             return UNKNOWN
         if isinstance(value, str) and str(value) == self.build.text:
-            if isinstance(index, slice) and isinstance(index.stop, int) and 0 < index.stop <= 4 and index.start in (None, 0):
+            if (
+                isinstance(index, slice)
+                and isinstance(index.stop, int)
+                and 0 < index.stop <= 4
+                and index.start in (None, 0)
+            ):
                 self.events.add(Event("slice"))
             elif isinstance(index, int) and index >= 2:
                 self.events.add(Event("character"))
@@ -323,63 +330,6 @@ class Evaluator(Calls):
             local[node.target.id] = value
         return value
 
-    def _tuple(self, node: ast.Tuple, local: dict[str, Any] | None) -> Any:
-        items = self._items(node.elts, local)
-        return items if items is UNKNOWN else tuple(items)
-
-    def _list(self, node: ast.List, local: dict[str, Any] | None) -> Any:
-        return self._items(node.elts, local)
-
-    def _set(self, node: ast.Set, local: dict[str, Any] | None) -> Any:
-        items = self._items(node.elts, local)
-        return set(items) if items is not UNKNOWN and all(isinstance(v, _HASHED) for v in items) else UNKNOWN
-
-    def _items(self, nodes: list[ast.expr], local: dict[str, Any] | None) -> Any:
-        found: list[Any] = []
-        if len(nodes) > LARGEST:
-            return UNKNOWN
-        for item in nodes:
-            value = self.eval(item.value if isinstance(item, ast.Starred) else item, local)
-            if isinstance(item, ast.Starred):
-                if not isinstance(value, tuple | list):
-                    return UNKNOWN
-                found += value
-            else:
-                found.append(value)
-        return found
-
-    def _dict(self, node: ast.Dict, local: dict[str, Any] | None) -> Any:
-        if len(node.keys) > LARGEST or any(key is None for key in node.keys):
-            return UNKNOWN
-        keys = [self.eval(key, local) for key in node.keys if key is not None]
-        if not all(isinstance(key, _HASHED) for key in keys):
-            return UNKNOWN
-        return dict(zip(keys, (self.eval(v, local) for v in node.values), strict=True))
-
-    def _binop(self, node: ast.BinOp, local: dict[str, Any] | None) -> Any:
-        left, right = self.eval(node.left, local), self.eval(node.right, local)
-        operation = _ARITHMETIC.get(type(node.op))
-        if operation is None or not isinstance(left, PLAIN) or not isinstance(right, PLAIN):
-            return UNKNOWN
-        if isinstance(node.op, ast.Mult | ast.Mod) and not (isinstance(left, int | float) and isinstance(right, int | float)):
-            return UNKNOWN
-        try:
-            return operation(left, right)
-        except Exception as error:
-            raise Raised(error) from None
-
-    def _joinedstr(self, node: ast.JoinedStr, local: dict[str, Any] | None) -> Any:
-        text = ""
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                value = self.eval(part.value, local)
-                if not isinstance(value, str | int | float | Version) or part.format_spec is not None:
-                    return UNKNOWN
-                text += str(value)
-            else:
-                text += str(self.eval(part, local))
-        return text
-
     def _lambda(self, node: ast.Lambda, local: dict[str, Any] | None) -> Any:
         return Function(node, self.names.scope(node), dict(local or {}))
 
@@ -410,4 +360,3 @@ def _branch(parent: ast.If | ast.IfExp, child: ast.AST) -> int:
         return 0
     body = parent.body if isinstance(parent.body, list) else [parent.body]
     return 1 if child in body else -1
-

@@ -13,7 +13,7 @@ from compilefix.scan.evaluate import Evaluator
 from compilefix.scan.execute import matches
 from compilefix.scan.hot import Hot
 from compilefix.scan.judge import Ask, Judge, Judgement
-from compilefix.scan.names import FUNCTIONS, Names
+from compilefix.scan.names import Names
 from compilefix.scan.releases import within
 from compilefix.scan.targets import leaf
 from compilefix.scan.values import UNKNOWN, Dotted, Function, Instance, Mark
@@ -88,7 +88,7 @@ class _Finder:
                     tested = isinstance(node, ast.If | ast.While | ast.Assert) and child is node.test
                     if isinstance(child, ast.expr | ast.keyword | ast.withitem) and not tested:
                         value = child if isinstance(child, ast.expr) else getattr(child, "value", None)
-                        decorator = isinstance(node, (*FUNCTIONS, ast.ClassDef)) and child in node.decorator_list
+                        decorator = child in getattr(node, "decorator_list", ())
                         if isinstance(value, ast.expr):
                             yield from self._visit(value, statement=isinstance(node, ast.Expr), decorator=decorator)
 
@@ -189,7 +189,9 @@ class _Finder:
         if not isinstance(node, ast.Name):
             return False
         found = self.names.lookup(node.id, self.names.scope(node))
-        return found is not None and any(isinstance(p, ast.Try) for b in found[1] for p, _ in self.names.ancestors(b.node))
+        return found is not None and any(
+            isinstance(p, ast.Try) for b in found[1] for p, _ in self.names.ancestors(b.node)
+        )
 
     def _call(self, node: ast.Call | ast.Name, *, decorator: bool) -> Gate | None:
         name = leaf(node) if isinstance(node, ast.Call) else ""
@@ -200,7 +202,10 @@ class _Finder:
         if name == "hasattr":
             return self._gate(node)
         judgement = self.judge.judge(lambda run: _boolean(run, run.value(node), decorator), node)
-        return self._made(node, node, judgement) if judgement else None
+        if judgement and judgement.verdict == "raises" and name not in library.GATES:
+            return None  # likelier something that cannot be followed than a gate
+        mark = decorator or (isinstance(node, ast.Call) and isinstance(node.func, ast.Call))
+        return self._made(node, node, judgement, "mark" if mark else None) if judgement else None
 
     def _gate(self, node: ast.expr) -> Gate | None:
         name = isinstance(node, ast.Name)
@@ -266,7 +271,11 @@ class _Finder:
         for node in self.nodes:
             if isinstance(node, ast.Call) and leaf(node) == "setup":
                 for text in ast.walk(node):
-                    if isinstance(text, ast.Constant) and isinstance(text.value, str) and _REQUIREMENT.match(text.value):
+                    if (
+                        isinstance(text, ast.Constant)
+                        and isinstance(text.value, str)
+                        and _REQUIREMENT.match(text.value)
+                    ):
                         judgement = self.judge.judge(_required(text.value), text)
                         if judgement:
                             yield self._made(text, text, judgement, "requirement")

@@ -11,7 +11,7 @@ from compilefix.scan.targets import leaf
 _ASKS = frozenset({"importlib.metadata.version", "importlib_metadata.version", "pkg_resources.get_distribution"})
 """Functions that tell the version of a distribution."""
 
-_CATCHES = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
+_CATCHES = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError"})
 _ROUNDS = 6
 LARGEST = 500
 """Nodes of a value or helper that is looked into."""
@@ -55,7 +55,8 @@ class Hot:
         """Make a name hot where what it is bound to mentions one that is."""
         uses = []
         for name, value in values:
-            mentioned, direct = set(), False
+            mentioned: set[str] = set()
+            direct = False
             for position, inner in enumerate(ast.walk(value)):
                 if position > LARGEST:  # no helper: what it mentions says nothing of what it returns
                     mentioned, direct = set(), False
@@ -111,8 +112,10 @@ class Hot:
         """Tell whether the body of a ``try`` asks for something that torch has in some releases only."""
         first = node.handlers[0].type
         caught = {n.id for h in node.handlers if h.type for n in ast.walk(h.type) if isinstance(n, ast.Name)}
-        if first is not None and not caught & _CATCHES:
-            return False
+        if first is None or not caught & _CATCHES:  # whatever else fails in the body would be caught too
+            plain = all(isinstance(s, ast.Import | ast.ImportFrom) or _constant(s) for s in node.body)
+            if not plain or (first is not None and "Exception" not in caught):
+                return False
         return any(self._asks(statement) for statement in node.body[:3])
 
     def _asks(self, node: ast.stmt) -> bool:
@@ -126,6 +129,10 @@ class Hot:
             case ast.Assign(value=ast.Attribute() as value) | ast.Expr(value=ast.Attribute() as value):
                 return _known(self.path(value))
         return False
+
+
+def _constant(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
 
 
 def _root(node: ast.expr) -> str:

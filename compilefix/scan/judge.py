@@ -24,7 +24,9 @@ Answer = Any
 Ask = Callable[[Evaluator], Any]
 _COMPARED = ("bound", "member", "unequal", "text", "texts", "digits", "length")
 _LITERAL = re.compile(r"^\d+\.\d+(\.\d+)?([a-z.+].*)?$")
-_FIXED_IN = re.compile(r"(?:fix|land|first|since|released|gone)\D{0,30}?(\d+\.\d+(?:\.\d+)?)|(\d+\.\d+(?:\.\d+)?)\D{0,30}?(?:fix|first)")
+_FIXED_IN = re.compile(
+    r"(?:fix|land|first|since|released|gone)\D{0,30}?(\d+\.\d+(?:\.\d+)?)|(\d+\.\d+(?:\.\d+)?)\D{0,30}?(?:fix|first)"
+)
 
 
 @dataclass(slots=True)
@@ -112,6 +114,9 @@ class Judge:
         )
         if not flavour:
             found.defect, found.rule = self._defect(found, question, node, dict(others))
+            if isinstance(node, ast.Name) and found.rule is not None:  # said once, where the flag gets its value
+                found.defect = found.rule = None
+                found.certain = False
         return found
 
     def _defect(
@@ -135,7 +140,6 @@ class Judge:
             fixed=self._comment(node),
         )
         return defect(facts)
-
 
     def _comment(self, node: ast.AST) -> str | None:
         """Return the release that the comment above a gate says something is fixed in."""
@@ -167,7 +171,7 @@ def _versions(names: Names) -> set[str]:
     for node in names.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _LITERAL.match(node.value):
             try:
-                found.add(Version(node.value).base_version)
+                found.add("{}.{}.{}".format(*(*Version(node.value).release, 0, 0)[:3]))
             except InvalidVersion:
                 continue
     return found

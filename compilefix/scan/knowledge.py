@@ -16,12 +16,54 @@ from compilefix.registry import Record
 from compilefix.scan.releases import RELEASES
 
 GENERIC = frozenset(
-    "Tensor Tensor.__getitem__ Tensor.expand Tensor.mT Tensor.view add all amp.autocast arange as_tensor autograd.Function "
-    "autograd.grad bmm clamp clone compiler.nested_compile_region empty eq eye flip from_numpy func.grad func.jacfwd "
-    "func.vjp ge library.custom_op matmul max mul no_grad sort sum tensor where nn.Module.register_forward_hook "
-    "Tensor.register_hook Tensor.mul_ Tensor.add_ Tensor.fill_ Tensor.copy_ Tensor.clamp_ randn randn_like mean".split()
+    (
+        "Tensor",
+        "Tensor.__getitem__",
+        "Tensor.expand",
+        "Tensor.mT",
+        "Tensor.view",
+        "add",
+        "all",
+        "amp.autocast",
+        "arange",
+        "as_tensor",
+        "autograd.Function",
+        "autograd.grad",
+        "bmm",
+        "clamp",
+        "clone",
+        "compiler.nested_compile_region",
+        "empty",
+        "eq",
+        "eye",
+        "flip",
+        "from_numpy",
+        "func.grad",
+        "func.jacfwd",
+        "func.vjp",
+        "ge",
+        "library.custom_op",
+        "matmul",
+        "max",
+        "mul",
+        "no_grad",
+        "sort",
+        "sum",
+        "tensor",
+        "where",
+        "nn.Module.register_forward_hook",
+        "Tensor.register_hook",
+        "Tensor.mul_",
+        "Tensor.add_",
+        "Tensor.fill_",
+        "Tensor.copy_",
+        "Tensor.clamp_",
+        "randn",
+        "randn_like",
+        "mean",
+    )
 )
-"""Ops that stand in a repro to show its defect, and that any program uses: not looked for unless they are the culprit."""
+"""Ops that stand in a repro to show its defect, and that any program uses: looked for only as the culprit."""
 
 _UNTYPED = frozenset({"Tensor.__setitem__"})
 """Ops that say nothing of what they are done to: lists and dicts have them too. A contract alone is too little."""
@@ -87,7 +129,7 @@ def gather(
         if entries[record.id].concerns:
             for op in _ops(record):
                 ops.setdefault(op, []).append(record.id)
-        for link in _links(record):
+        for link in _links(record) if record.goes_wrong else ():
             links.setdefault(link, []).append(record.id)
     return Knowledge(
         minimum,
@@ -102,9 +144,7 @@ def gather(
 
 def _entry(record: Record, minimum: Version | None, maximum: Version | None) -> Entry:
     supported = [
-        v
-        for v in map(Version, RELEASES)
-        if (minimum is None or v >= minimum) and (maximum is None or v <= maximum)
+        v for v in map(Version, RELEASES) if (minimum is None or v >= minimum) and (maximum is None or v <= maximum)
     ] or [v for v in (minimum, maximum) if v is not None]
     concerns = any(record.known.expectation(v) is not Expectation.UNAFFECTED for v in supported)
     fixed = [Version(span.fixed) for span in _spans(record) if span.fixed]
@@ -148,6 +188,8 @@ def drop_ins() -> tuple[DropIn, ...]:
     for path in sorted((Path(__file__).parents[1] / "ops").glob("op_*.py")):
         name, text = path.stem.removeprefix("op_"), path.read_text(encoding="utf-8")
         where = "torch.nn.functional" if f"functional.{name}" in text else "torch"
-        records = re.findall(r"gh\d+|local-[a-z0-9-]+", " ".join(re.findall(r"(?:records|RECORDS)\s*=\s*\(([^)]*)\)", text)))
+        records = re.findall(
+            r"gh\d+|local-[a-z0-9-]+", " ".join(re.findall(r"(?:records|RECORDS)\s*=\s*\(([^)]*)\)", text))
+        )
         found.append(DropIn(name, f"{where}.{name}", tuple(dict.fromkeys(records))))
     return tuple(found)

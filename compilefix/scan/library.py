@@ -64,9 +64,23 @@ LOOSE = {"LooseVersion": Loose, "StrictVersion": Strict}
 FALSE_WHEN_SCANNED = frozenset({"typing.TYPE_CHECKING"})
 MARKS = {"skipif": True, "skipIf": True, "xfail": True, "skipUnless": False, "skipunless": False}
 GATES = frozenset(
-    "is_torch_equal is_torch_equal_or_newer is_torch_version compare_versions compare_version check_version "
-    "require_version required_torch_version pytorch_after is_torch_greater_or_equal is_torch_less_or_equal "
-    "require_torch_greater_or_equal torch_version_at_least RequirementCache is_torch_version_ge".split()
+    {
+        "RequirementCache",
+        "check_version",
+        "compare_version",
+        "compare_versions",
+        "is_torch_equal",
+        "is_torch_equal_or_newer",
+        "is_torch_greater_or_equal",
+        "is_torch_less_or_equal",
+        "is_torch_version",
+        "is_torch_version_ge",
+        "pytorch_after",
+        "require_torch_greater_or_equal",
+        "require_version",
+        "required_torch_version",
+        "torch_version_at_least",
+    }
 )
 """Helpers of other projects, by name."""
 
@@ -99,8 +113,9 @@ def gate(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], build: Build)
 
     The answer is `UNKNOWN` where the call is about another package. Raises `Raised` for arguments that it refuses.
     """
-    if any(value is UNKNOWN for value in (*args, *kwargs.values())):
-        return UNKNOWN, []
+    given = (*args, *kwargs.values())
+    if any(v is UNKNOWN or (isinstance(v, Dotted) and not v.path.startswith("operator.")) for v in given):
+        return UNKNOWN, []  # a bound that another module holds
     try:
         return _HELPERS[name](build, *args, **kwargs)
     except (TypeError, ValueError, KeyError, InvalidVersion, InvalidRequirement) as error:
@@ -133,9 +148,8 @@ def _named(build: Build, name: Any, sign: Any, bound: Any, use_base_version: boo
 
 
 def _digits(build: Build, current: Any, required: Any = "0.0.0", *_: Any, **__: Any) -> Answer:
-    if not (isinstance(current, TorchText) or current in TORCH):
-        if not (isinstance(current, str) and current == build.text):
-            return UNKNOWN, []
+    if not (isinstance(current, TorchText) or current in (*TORCH, build.text)):
+        return UNKNOWN, []
     for part in str(required).strip(",").split(","):
         match = re.match(r"([^0-9]*)([\d.]+)", part)
         if match is None:
@@ -157,7 +171,8 @@ def requirement(build: Build, text: Any, *_: Any, **__: Any) -> Answer:
 
 
 def _window(build: Build, min_version: Any = None, max_version: Any = None) -> Answer:
-    found, bounds = True, []
+    found: Any = True
+    bounds: list[tuple[str, Any]] = []
     for sign, bound in ((">=", min_version), ("<=", max_version)):
         if bound is not None:
             answer, seen = holds(build, sign, bound)

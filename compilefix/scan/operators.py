@@ -44,7 +44,9 @@ def _call(node: ast.Call, targets: Targets, known: Knowledge) -> Use | None:
     path = targets.path(node.func)
     if path.startswith("torch."):
         name = path.removeprefix("torch.")
-        op = next((o for o in (name, name.removesuffix("_"), name.replace("nn.functional.", "")) if o in known.ops), None)
+        op = next(
+            (o for o in (name, name.removesuffix("_"), name.replace("nn.functional.", "")) if o in known.ops), None
+        )
         return Use(node, op, known.ops[op], path, sure=True) if op is not None else None
     if path or not isinstance(node.func, ast.Attribute) or targets.resolve(node.func):
         return None

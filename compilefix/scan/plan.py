@@ -25,7 +25,7 @@ def dead_lines(gate: Gate) -> tuple[int, int] | None:
     if test is None or not isinstance(node, ast.If | ast.While):
         return None
     body = node.orelse if test else node.body
-    if not body or isinstance(node, ast.While) and test:
+    if not body or (isinstance(node, ast.While) and test):
         return None
     return body[0].lineno, body[-1].end_lineno or body[-1].lineno
 
@@ -74,9 +74,7 @@ def _removable(gate: Gate) -> bool:
 
 def _harmless(node: ast.expr) -> bool:
     calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
-    return all(
-        (n.func.id if isinstance(n.func, ast.Name) else getattr(n.func, "attr", "")) in _HARMLESS for n in calls
-    )
+    return all((n.func.id if isinstance(n.func, ast.Name) else getattr(n.func, "attr", "")) in _HARMLESS for n in calls)
 
 
 def _branch(node: ast.If | ast.While | ast.Assert | ast.IfExp, test: bool) -> str | None:

@@ -70,7 +70,6 @@ class Regions:
             if isinstance(unit, ast.Lambda):
                 continue
             wrappers: list[Unit] = []
-            sure: Sure = False
             for decorator in reversed(unit.decorator_list):
                 called = decorator.func if isinstance(decorator, ast.Call) else decorator
                 path = self.targets.path(called)
@@ -79,7 +78,6 @@ class Regions:
                     continue
                 applied = self._transform(decorator)
                 if applied is not False:
-                    sure = applied
                     for inner in (unit, *wrappers):
                         self._root(inner, applied, f"the decorator in line {decorator.lineno}")
                     wrappers = []
@@ -90,7 +88,9 @@ class Regions:
 
     def _disable(self, unit: Unit, decorator: ast.expr) -> None:
         keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
-        shallow = any(k.arg == "recursive" and isinstance(k.value, ast.Constant) and k.value.value is False for k in keywords)
+        shallow = any(
+            k.arg == "recursive" and isinstance(k.value, ast.Constant) and k.value.value is False for k in keywords
+        )
         (self.passed if shallow else self.opaque).add(unit)
 
     def _root(self, unit: Unit, sure: Sure, via: str) -> None:
@@ -129,7 +129,11 @@ class Regions:
         for unit in self.targets.resolve(target):
             yield unit
             owner = self.names.parents.get(unit)
-            if isinstance(owner, ast.ClassDef) and self.targets.is_lightning(owner) and getattr(unit, "name", "") == "forward":
+            if (
+                isinstance(owner, ast.ClassDef)
+                and self.targets.is_lightning(owner)
+                and getattr(unit, "name", "") == "forward"
+            ):
                 yield from (m for n, m in self.targets.methods(owner).items() if n in _STEPS)
         owner_class = self.targets.class_of(target)
         if owner_class is not None and self.targets.is_lightning(owner_class):
@@ -152,11 +156,16 @@ class Regions:
                 if found is None:
                     return False
                 answers = [
-                    self._transform(b.value, depth + 1) if b.value is not None and not b.path
-                    else self._compiles(b.node, depth) if isinstance(b.node, ast.FunctionDef) else False
+                    self._transform(b.value, depth + 1)
+                    if b.value is not None and not b.path
+                    else self._compiles(b.node, depth)
+                    if isinstance(b.node, ast.FunctionDef)
+                    else False
                     for b in found[1]
                 ]
-                return answers[0] if len(set(answers)) == 1 else (None if any(a is not False for a in answers) else False)
+                return (
+                    answers[0] if len(set(answers)) == 1 else (None if any(a is not False for a in answers) else False)
+                )
             case ast.Call():
                 called = self.targets.path(node.func)
                 if called in ("functools.partial",) and node.args:
@@ -184,7 +193,10 @@ class Regions:
             call
             for value in returns
             for call in ast.walk(value)
-            if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Name) and call.args[0].id == first
+            if isinstance(call, ast.Call)
+            and call.args
+            and isinstance(call.args[0], ast.Name)
+            and call.args[0].id == first
             and self.targets.path(call.func) == "torch.compile"
         ]
         if not found:

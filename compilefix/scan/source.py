@@ -9,8 +9,6 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import PurePath
 
-
-
 from compilefix.scan import gates
 from compilefix.scan.finding import Finding
 from compilefix.scan.judge import Judge
@@ -45,7 +43,7 @@ class Text:
         start = self.column(first, node.col_offset)  # type: ignore[attr-defined]
         stop = self.column(last, getattr(end, "end_col_offset", 0) or 0)
         if first == last:
-            return self.lines[first - 1][start:stop]
+            return str(self.lines[first - 1][start:stop])
         parts = [self.lines[first - 1][start:], *self.lines[first : last - 1], self.lines[last - 1][:stop]]
         return " ".join(part.strip() for part in parts)
 
@@ -106,7 +104,11 @@ def _gate(file: str, text: Text, gate: gates.Gate, known: Knowledge) -> Finding:
 def _say(gate: gates.Gate, known: Knowledge, rule: str, dead: tuple[int, int] | None) -> str:
     judged = gate.judgement
     supported = _supported(known)
-    lines = f"; line{'s' if dead[0] != dead[1] else ''} {_span(dead)} never run{'' if dead[0] != dead[1] else 's'}" if dead else ""
+    lines = (
+        f"; line{'s' if dead[0] != dead[1] else ''} {_span(dead)} never run{'' if dead[0] != dead[1] else 's'}"
+        if dead
+        else ""
+    )
     if judged.verdict == "build":
         return "depends on how torch was built, not on its release"
     truth = f"true {spell(judged.true_for)}" if judged.true_for is not None else "its releases are not known exactly"
@@ -117,6 +119,10 @@ def _say(gate: gates.Gate, known: Knowledge, rule: str, dead: tuple[int, int] | 
             truth = f"always true on {supported}{lines}"
         case "dead-false":
             truth = f"always false on {supported}{lines}"
+    if gate.kind == "try-import":
+        truth = f"what this probes for by `try`: {truth}"
+    if gate.kind == "mark":
+        truth = f"skips: {truth}"
     if judged.defect:
         return f"{judged.defect} ({truth})"
     if rule == "CF103":
@@ -150,16 +156,19 @@ def _links(file: str, text: Text, known: Knowledge) -> Iterator[Finding]:
 def _link(file: str, number: int, match: re.Match[str], ids: tuple[str, ...], known: Knowledge) -> Finding:
     entries = [known.entries[id] for id in ids]
     needed = [e for e in entries if e.concerns]
+    gone = not needed and all(e.fixed for e in entries)
     if needed:
         first = needed[0]
         message = f"{first.id}, {first.text}: still concerns {_supported(known)}"
+    elif not gone:
+        message = f"{entries[0].id}: no torch you support is known to be affected ({entries[0].text})"
     else:
         first = entries[0]
-        fixed = f"fixed in {first.fixed}" if first.fixed else first.text
+        fixed = f"fixed in {first.fixed}"
         least = f"your minimum is {known.minimum}" if known.minimum is not None else "no torch you support has it"
         message = f"{first.id}: {fixed}; {least}: a workaround for it is dead"
     return Finding(
-        rule="CF300" if needed else "CF301",
+        rule="CF301" if gone else "CF300",
         file=file,
         line=number,
         column=match.start(),
@@ -169,7 +178,7 @@ def _link(file: str, number: int, match: re.Match[str], ids: tuple[str, ...], kn
         text=match[0],
         message=message,
         records=ids,
-        verdict="needed" if needed else "dead",
+        verdict="dead" if gone else "needed",
     )
 
 
@@ -227,5 +236,3 @@ def _in_comment(line: str, position: int) -> bool:
         return True  # part of a statement over several lines
     shift = len(line) - len(line.lstrip())
     return any(t.type == tokenize.COMMENT and t.start[1] + shift <= position for t in tokens)
-
-

@@ -102,7 +102,9 @@ def _range(requirements: Iterator[str]) -> tuple[Version | None, Version | None]
         if wanted.name.lower() != "torch" or (wanted.marker is not None and "extra" not in str(wanted.marker)):
             continue
         allowed = [v for v in map(Version, RELEASES) if wanted.specifier.contains(v)]
-        lower = [Version(s.version.rstrip(".*")) for s in wanted.specifier if s.operator in (">=", "==", "~=", ">", "===")]
+        lower = [
+            Version(s.version.rstrip(".*")) for s in wanted.specifier if s.operator in (">=", "==", "~=", ">", "===")
+        ]
         bounded = any(s.operator in ("<", "<=", "==", "~=", "===") for s in wanted.specifier)
         if lower or bounded:
             return (max(lower) if lower else None), (allowed[-1] if bounded and allowed else None)

@@ -35,12 +35,16 @@ class Targets:
                 self._classes[node] = dict(own)
             elif isinstance(node, ast.Assign):
                 for target in node.targets:
-                    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+                    if (
+                        isinstance(target, ast.Attribute)
+                        and isinstance(target.value, ast.Name)
+                        and target.value.id == "self"
+                    ):
                         owner = self.owner(node)
                         if owner is not None:
                             self._attributes.setdefault(owner, {}).setdefault(target.attr, []).append(node.value)
 
-    def path(self, node: ast.expr) -> str:
+    def path(self, node: ast.expr, depth: int = 0) -> str:
         """Return the full name of something imported, such as ``torch.compile``; empty for all else."""
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
@@ -54,17 +58,20 @@ class Targets:
         else:
             last = found[1][-1]
             base = last.dotted
-            if last.how == "value" and last.value is not None and isinstance(last.value, ast.Attribute) and not last.path:
-                base = self.path(last.value) if len(found[1]) == 1 and last.value is not node else ""
+            if (
+                last.how == "value"
+                and last.value is not None
+                and isinstance(last.value, ast.Attribute)
+                and not last.path
+            ):
+                base = self.path(last.value, depth + 1) if len(found[1]) == 1 and depth < DEPTH else ""
         full = ".".join([base, *reversed(parts)]) if base else ""
         return _ALIASES.get(full, full)
 
     def units_around(self, node: ast.AST) -> Iterator[Unit]:
         """Yield the functions around `node`, the innermost first; decorators and defaults lie outside of theirs."""
         for parent, child in self.names.ancestors(node):
-            if isinstance(parent, ast.Lambda):
-                yield parent
-            elif isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef) and child in parent.body:
+            if isinstance(parent, FUNCTIONS) and (isinstance(parent, ast.Lambda) or child in parent.body):
                 yield parent
 
     def owner(self, node: ast.AST) -> ast.ClassDef | None:
@@ -151,7 +158,9 @@ class Targets:
                 if owner is None and isinstance(holder, ast.Name):
                     owner = self._class(holder)
                 if isinstance(holder, ast.Call) and leaf(holder) == "super":
-                    owner = next((c for b in o.bases if (c := self._class(b))), None) if (o := self.owner(node)) else None
+                    owner = (
+                        next((c for b in o.bases if (c := self._class(b))), None) if (o := self.owner(node)) else None
+                    )
                 method = self.methods(owner).get(name) if owner is not None else None
                 return [method] if method is not None else self.module(node)
             case ast.Call():
@@ -189,4 +198,10 @@ class Targets:
 
 def leaf(node: ast.Call) -> str:
     """Return the last name of what is called."""
-    return node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    return (
+        node.func.id
+        if isinstance(node.func, ast.Name)
+        else node.func.attr
+        if isinstance(node.func, ast.Attribute)
+        else ""
+    )
