@@ -24,6 +24,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "cache_dir": (str,),
     "environments": (list,),
     "gpu": (str,),
+    "grid": (str,),
     "select": (list,),
     "ignore": (list,),
     "min_torch": (str,),

@@ -26,7 +26,7 @@ ALLOWED = {
     "check": {"cure", "outcome", "environment", *GROUND},
     "measured": {"check", "environment", "issue", "outcome", "registry", "", *GROUND},
     "config": GROUND,
-    "cuda_interpreted": GROUND,
+    "cuda_interpreted": GROUND | {"settings"},
     "runner": {
         "check",
         "cure",
