@@ -60,12 +60,28 @@ ALLOWED = {
         "issue",
         *GROUND,
     },
-    "standing": {"environment", "gate", "ops", "registry", "workarounds", *GROUND},
-    "upgrade": {"check", "config", "environment", "issue", "measured", "outcome", "registry", *GROUND},
+    "asked": GROUND,
+    "standing": {"asked", "environment", "gate", "ops", "registry", "workarounds", *GROUND},
+    "scan": {"condition", "issue", "registry", *GROUND},
+    "upgrade": {
+        "asked",
+        "check",
+        "condition",
+        "config",
+        "environment",
+        "issue",
+        "measured",
+        "outcome",
+        "registry",
+        "scan",
+        "",
+        *GROUND,
+    },
     "report": {
         "check",
         "cure",
         "doctor",
+        "scan",
         "standing",
         "upgrade",
         "environment",
@@ -88,6 +104,7 @@ ALLOWED = {
         "registry",
         "report",
         "runner",
+        "scan",
         "standing",
         "upgrade",
         "workarounds",
@@ -115,6 +132,7 @@ HEAVY = {
     },
     "rich": {"report/table", "report/listing", "cli/progress"},
     "platformdirs": {"backend", "doctor/folders", "gate", "runner", "upgrade"},
+    "libcst": {"scan/edit"},
 }
 """Third-party packages and where they may be imported."""
 
@@ -168,6 +186,10 @@ def test_heavy_packages_stay_in_their_rooms(path: Path) -> None:
         ["list", "--matrix"],
         ["explain", "gh198094"],
         ["check", "--help"],
+        ["scan", "--help"],
+        ["scan", __file__, "--min-torch", "2.6"],
+        ["upgrade", "--from", "2.13.0", "--to", "2.14.1"],
+        ["bisect", "--help"],
     ],
 )
 def test_light_verbs_do_not_import_torch(arguments: list[str]) -> None:
