@@ -27,6 +27,10 @@ TYPES: dict[str, tuple[type, ...]] = {
     "grid": (str,),
     "select": (list,),
     "ignore": (list,),
+    "min_torch": (str,),
+    "max_torch": (str,),
+    "scan_select": (list,),
+    "scan_ignore": (list,),
 }
 """Settings and the TOML types they take."""
 

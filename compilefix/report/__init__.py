@@ -12,7 +12,18 @@ from compilefix.report.interface import Format
 
 __all__ = ["FORMATS", "Format", "render"]
 
-_NO_FORMATS = ("checkup", "interface", "listing", "releases", "standing")
+_NO_FORMATS = (
+    "bisection",
+    "checkup",
+    "comparison",
+    "difference",
+    "document",
+    "interface",
+    "listing",
+    "releases",
+    "scan",
+    "standing",
+)
 
 FORMATS: dict[str, str] = {
     module.name: f"{__name__}.{module.name}"
