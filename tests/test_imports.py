@@ -58,7 +58,7 @@ ALLOWED = {
     },
     "scan": {"condition", "issue", "registry", *GROUND},
     "standing": {"environment", "gate", "ops", "registry", "workarounds", *GROUND},
-    "report": {"check", "cure", "scan", "standing", "environment", "issue", "outcome", "registry", *GROUND},
+    "report": {"", "check", "cure", "scan", "standing", "environment", "issue", "outcome", "registry", *GROUND},
     "cli": {
         "check",
         "config",
