@@ -194,7 +194,10 @@ class Program:
     """Keyword arguments for ``torch.compile`` besides ``backend``."""
 
     config: dict[str, object] = field(default_factory=dict)
-    """Settings that must be on for the defect to show: full dotted name to value."""
+    """
+    Settings that must be on for the defect to show: full dotted name to value. With
+    ``torch._inductor.config.cpp.cxx`` among them, a missing C++ compiler is what the record is about.
+    """
 
     workaround_config: dict[str, object] = field(default_factory=dict)
     """Settings that avoid the defect: full dotted name to value."""

@@ -41,6 +41,8 @@ ALLOWED = {
         *GROUND,
     },
     "validation": {"oracle", *GROUND},
+    "backend": {"oracle", "outcome", *GROUND},
+    "doctor": {"cuda_interpreted", "environment", *GROUND},
     "recipes": {"oracle", "outcome", "issue", *GROUND},
     "gate": {"condition", "environment", "issue", *GROUND},
     "ops": {"validation", "gate", "registry", "environment", "issue", *GROUND},
@@ -58,11 +60,24 @@ ALLOWED = {
     },
     "scan": {"condition", "issue", "registry", *GROUND},
     "standing": {"environment", "gate", "ops", "registry", "workarounds", *GROUND},
-    "report": {"", "check", "cure", "scan", "standing", "environment", "issue", "outcome", "registry", *GROUND},
+    "report": {
+        "",
+        "check",
+        "cure",
+        "doctor",
+        "environment",
+        "issue",
+        "outcome",
+        "registry",
+        "scan",
+        "standing",
+        *GROUND,
+    },
     "cli": {
         "check",
         "config",
         "cuda_interpreted",
+        "doctor",
         "environment",
         "gate",
         "measured",
@@ -78,14 +93,25 @@ ALLOWED = {
         *GROUND,
     },
     "__main__": {"cli"},
-    "": {"gate", "standing", "validation", "workarounds"},
+    "": {"backend", "gate", "standing", "validation", "workarounds"},
 }
 """Room to the rooms it may import; the empty name is the package itself, for its version."""
 
 HEAVY = {
-    "torch": {"cuda_interpreted", "environment", "oracle", "ops", "recipes", "runner", "validation", "workarounds"},
+    "torch": {
+        "backend",
+        "cuda_interpreted",
+        "doctor",
+        "environment",
+        "oracle",
+        "ops",
+        "recipes",
+        "runner",
+        "validation",
+        "workarounds",
+    },
     "rich": {"report/table", "report/listing", "cli/progress"},
-    "platformdirs": {"gate", "runner"},
+    "platformdirs": {"backend", "doctor/folders", "gate", "runner"},
     "libcst": {"scan/edit"},
 }
 """Third-party packages and where they may be imported."""

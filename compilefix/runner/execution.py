@@ -49,10 +49,17 @@ def missing_names(requires: tuple[str, ...]) -> list[str]:
 
 GRAPH_CACHES = ("torch._inductor.config.fx_graph_cache", "torch._functorch.config.enable_autograd_cache")
 
+CXX = "torch._inductor.config.cpp.cxx"
+
 
 def caches_graphs(known: Known) -> bool:
     """Tell whether the record is about the graph caches, which must then start empty in every check."""
     return known.caches == "warm" or any(name in known.config for name in GRAPH_CACHES)
+
+
+def names_compiler(known: Known) -> bool:
+    """Tell whether the record chooses the C++ compiler, and so what happens without a working one."""
+    return CXX in known.config
 
 
 def settings(known: Known, *, workaround: bool) -> AbstractContextManager[None]:
@@ -265,9 +272,13 @@ def environment_trouble(error: BaseException, memory: int | None) -> str | None:
     return trouble[1] if trouble else None
 
 
-def raised_trouble(error: Raised, memory: int | None) -> tuple[Did, str] | None:
-    """Tell an exception that the machine caused from one that the program or the compiler caused."""
-    if "InvalidCxxCompiler" in error.chain or "InvalidCxxCompiler" in error.message:
+def raised_trouble(error: Raised, memory: int | None, *, own_compiler: bool = False) -> tuple[Did, str] | None:
+    """
+    Tell an exception that the machine caused from one that the program or the compiler caused.
+
+    With `own_compiler` the record itself names the C++ compiler, so that a missing one is what it is about.
+    """
+    if not own_compiler and ("InvalidCxxCompiler" in error.chain or "InvalidCxxCompiler" in error.message):
         return Did.UNSUPPORTED, "no working C++ compiler"
     if "MemoryError" in error.chain or _NO_MEMORY.search(error.message):
         cap = f" of {memory / 2**30:.1f} GiB" if memory else ""

@@ -169,7 +169,8 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
     with Path(request.exchange, OBSERVATION).open("rb") as file:
         want, precise = pickle.load(file)
     error = _error(got)
-    if got.raised is not None and (trouble := execution.raised_trouble(got.raised, request.memory)):
+    own = execution.names_compiler(known)
+    if got.raised is not None and (trouble := execution.raised_trouble(got.raised, request.memory, own_compiler=own)):
         return Outcome(did=trouble[0], reason=trouble[1], error=error)
     if got.raised is not None and request.parsed_target.interpreted and (reason := limit_of(got.raised.message)):
         return Outcome(did=Did.UNSUPPORTED, reason=reason, error=error)
