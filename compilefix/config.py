@@ -23,6 +23,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "isolation": (str,),
     "cache_dir": (str,),
     "gpu": (str,),
+    "grid": (str,),
     "select": (list,),
     "ignore": (list,),
     "min_torch": (str,),

@@ -1,4 +1,9 @@
-"""The record types: what is known of one defect or one contract. No torch, no I/O."""
+"""
+The record types: what is known of one defect or one contract. No torch, no I/O.
+
+Beside its record a repro has ``program`` (or ``make``) and ``inputs(device)``. Where ``inputs`` takes ``scale=1.0`` as
+well, the defect shows with inputs of an eighth of the size too, and the interpreted target may ask for those.
+"""
 
 from __future__ import annotations
 

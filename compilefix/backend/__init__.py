@@ -12,6 +12,7 @@ graphs that draw random numbers, whose streams differ by design.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast, overload
 
@@ -19,7 +20,6 @@ import torch
 
 from compilefix.backend.checked import CheckedGraph, GraphReport, MismatchError, MismatchWarning
 from compilefix.backend.options import GuardOptions, split
-from compilefix.backend.plain import plain_copy
 
 __all__ = ["GraphReport", "GuardOptions", "MismatchError", "MismatchWarning", "compilefix", "guarded", "reports"]
 
@@ -50,10 +50,15 @@ def compilefix(
 
     """
     guard, settings = split(options or {}, mode)
-    checked = CheckedGraph(plain_copy(graph), guard)
+    checked = CheckedGraph(_plain(graph), guard)
     _GRAPHS.append(checked)
     checked.compile(lambda: _inductor(graph, example_inputs, settings))
     return checked
+
+
+def _plain(graph: torch.fx.GraphModule) -> torch.fx.GraphModule:
+    """Return `graph` as it is now, with the same parameters: Inductor rewrites what it is given."""
+    return torch.fx.GraphModule(graph, copy.deepcopy(graph.graph))
 
 
 def _inductor(

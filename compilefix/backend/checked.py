@@ -10,10 +10,11 @@ from typing import Any
 
 import torch
 
-from compilefix.backend.keep import keep, name_of, said
+from compilefix.backend.keep import keep, name_of
 from compilefix.backend.options import GuardOptions
 from compilefix.backend.trial import UncheckedError, trial
 from compilefix.outcome import Difference
+from compilefix.report.interface import describe
 from compilefix.text import first_line
 
 NEVER = -1
@@ -122,7 +123,7 @@ class CheckedGraph:
         self._differences, self._countdown = found, NEVER
         if self._options.on_mismatch == "fallback":
             self._fast, self._runs = self._plain.forward, "eager"
-        self._warn(args, f"differs from its plain run ({said(found[0])})")
+        self._warn(args, f"differs from its plain run ({describe(found[0])})")
 
     def _warn(self, args: tuple[Any, ...], what: str) -> None:
         try:

@@ -12,8 +12,9 @@ from typing import Any
 
 import torch
 
-from compilefix.backend.plain import size_of, twins
+from compilefix.oracle.twins import size_of, twins
 from compilefix.outcome import Difference
+from compilefix.report.interface import describe
 
 PROGRAM = "repro.py"
 DATA = "data.pt"
@@ -94,7 +95,7 @@ def keep(
     except Exception as error:  # a closure, a lock, a generator: pickle has many ways to refuse
         missing = f"its inputs cannot be saved: {type(error).__name__}: {error}"
     text = TEMPLATE.format(
-        what="\n".join(said(d) for d in differences) + (f"\n\nMissing: {missing}." if missing else ""),
+        what="\n".join(describe(d) for d in differences) + (f"\n\nMissing: {missing}." if missing else ""),
         version=torch.__version__,
         program=PROGRAM,
         data=DATA,
@@ -104,13 +105,6 @@ def keep(
     )
     (folder / PROGRAM).write_text(text, encoding="utf-8")
     return folder, missing
-
-
-def said(difference: Difference) -> str:
-    """Return one line that says what differs and where."""
-    place = f" at {list(difference.where)}" if difference.where else ""
-    share = f", {difference.count} of {difference.total} elements" if difference.count else ""
-    return f"{difference.what} of {difference.leaf}{place}: compiled {difference.got}, plain {difference.want}{share}"
 
 
 def _attributes(graph: torch.fx.GraphModule) -> dict[str, Any]:

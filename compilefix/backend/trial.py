@@ -8,8 +8,9 @@ from typing import Any
 
 import torch
 
-from compilefix.backend.plain import twins, widened
 from compilefix.oracle import Observation, compare, flatten, overlaps, raised
+from compilefix.oracle.gradients import gradients
+from compilefix.oracle.twins import twins, widened
 from compilefix.outcome import Difference
 
 SEED = 20_250_101
@@ -61,7 +62,7 @@ def _observe(run: Run, args: list[Any]) -> Observation:
             observation.leaves |= flatten(arg, f"input[{i}]")
         observation.overlaps = overlaps(("result", result), *((f"input[{i}]", arg) for i, arg in enumerate(args)))
         where = "the backward pass"
-        for name, gradient in _gradients(result, args):
+        for name, gradient in gradients(result, {f"input[{i}]": arg for i, arg in enumerate(args)}, SEED):
             observation.leaves |= flatten(gradient, f"grad of {name}")
     except Exception as error:
         observation.raised = raised(error, where)
@@ -71,18 +72,6 @@ def _observe(run: Run, args: list[Any]) -> Observation:
 def _outputs(result: Any) -> tuple[Any, ...]:
     """Return what a graph returns, whichever sequence it comes in: Dynamo unpacks it."""
     return tuple(result) if isinstance(result, tuple | list) else (result,)
-
-
-def _gradients(outputs: tuple[Any, ...], args: list[Any]) -> Iterator[tuple[str, Any]]:
-    # what an in-place write has made of an input is no leaf any more, but its gradient can be asked for all the same
-    sources = {f"input[{i}]": a for i, a in enumerate(args) if isinstance(a, torch.Tensor) and a.requires_grad}
-    reached = [o for o in outputs if isinstance(o, torch.Tensor) and o.requires_grad and o.grad_fn is not None]
-    if not sources or not reached:
-        return
-    generator = torch.Generator().manual_seed(SEED)
-    cotangents = [torch.randn(o.shape, generator=generator).to(device=o.device, dtype=o.dtype) for o in reached]
-    found = torch.autograd.grad(reached, list(sources.values()), cotangents, allow_unused=True)
-    yield from zip(sources, found, strict=True)
 
 
 @contextmanager

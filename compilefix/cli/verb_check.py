@@ -13,13 +13,13 @@ from compilefix import config, measured, report
 from compilefix.check import FAIL_ON
 from compilefix.cli import options
 from compilefix.cli.progress import progress
-from compilefix.cuda_interpreted import gpus
+from compilefix.cuda_interpreted import gpus, orders
 from compilefix.errors import UsageError
 from compilefix.outcome import BACKENDS, INTERPRETED, TARGET_DEVICES, Target
 
 HELP = "run the known defects on the installed torch and say which of them are present"
 DEFAULTS: dict[str, Any] = {"timeout": 60.0, "seed": 0, "memory": "4GiB", "fail_on": "contradiction", "format": "table"}
-DEFAULTS["gpu"] = gpus.DEFAULT
+DEFAULTS |= {"gpu": gpus.DEFAULT, "grid": "forward"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +31,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     run.add_argument("--device", choices=TARGET_DEVICES, help="only targets of this device")
     run.add_argument("--gpu", metavar="NAME", help="GPU that inductor:cuda-interpreted compiles for (default: h100)")
+    run.add_argument(
+        "--grid",
+        metavar="ORDER",
+        help="order of the programs of an interpreted kernel: forward (default), reverse, shuffle[:SEED]",
+    )
     run.add_argument("--dynamic", action="store_true", help="add a :dynamic twin to every target")
     run.add_argument("--jobs", type=int, metavar="N", help="workers side by side (default: cores)")
     run.add_argument("--timeout", type=float, metavar="S", help="seconds for one run, then it is a hang (default: 60)")
@@ -80,6 +85,7 @@ def run(args: argparse.Namespace) -> int:
                 jobs=chosen["jobs"],
                 timeout=float(chosen["timeout"]),
                 seed=chosen["seed"],
+                grid=str(orders.parse(chosen["grid"])),
                 memory=options.size(chosen["memory"]),
                 workarounds=not args.no_workarounds,
                 kinds=_kinds(args),
@@ -109,6 +115,7 @@ def _validate(chosen: dict[str, Any]) -> None:
     if chosen["jobs"] < 1:
         raise UsageError(f"--jobs {chosen['jobs']} must be at least 1")
     gpus.gpu(chosen["gpu"])
+    orders.parse(chosen["grid"])
     if chosen["timeout"] <= 0:
         raise UsageError(f"--timeout {chosen['timeout']:g} must be more than 0 seconds")
     choices = {"fail_on": FAIL_ON, "format": tuple(report.FORMATS), "isolation": config.ISOLATION}

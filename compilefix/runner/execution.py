@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import importlib.util
+import inspect
 import random
 import re
 from collections.abc import Callable
@@ -120,6 +121,18 @@ class Recorder:
         return getattr(self._function, name)
 
 
+def scales(module: ModuleType) -> bool:
+    """Tell whether the repro says that its defect shows with smaller inputs as well: its ``inputs`` takes a `scale`."""
+    return hasattr(module, "inputs") and "scale" in inspect.signature(module.inputs).parameters
+
+
+def arguments(module: ModuleType, device: str, scale: float = 1.0) -> tuple[Any, ...]:
+    """Return the inputs of a repro on `device`; those of one that takes a `scale` at `scale` times the full size."""
+    if not hasattr(module, "inputs"):
+        return ()
+    return tuple(module.inputs(device, scale=scale) if scales(module) else module.inputs(device))
+
+
 def observe(
     module: ModuleType, request: Request, compile: Compile | None, convert: Callable[[Any], Any] | None = None
 ) -> Observation:
@@ -133,7 +146,7 @@ def observe(
     observation = Observation()
     known: Known = record_of(module)
     program = entry(module, request.mode, device)
-    args = tuple(module.inputs(device)) if hasattr(module, "inputs") else ()
+    args = arguments(module, device, request.scale)
     if convert is not None:
         args = tuple(convert(a) for a in args)
         program = convert(program) if isinstance(program, torch.nn.Module) else program
@@ -166,7 +179,7 @@ def observe_in_float64(path: Path, request: Request) -> Observation | None:
     """Run the plain program with its floating inputs in float64; None where the inputs or the program refuse."""
     module = load(path)
     seed(request.seed)
-    args = tuple(module.inputs(request.parsed_target.data_device)) if hasattr(module, "inputs") else ()
+    args = arguments(module, request.parsed_target.data_device, request.scale)
     leaves = [leaf for _, leaf in walk(args, "") if isinstance(leaf, torch.Tensor)]
     if overlaps(*((str(i), leaf) for i, leaf in enumerate(leaves))) or any(_folds(leaf) for leaf in leaves):
         return None  # a converted copy would not share memory as the inputs do
