@@ -78,6 +78,7 @@ ALLOWED = {
         *GROUND,
     },
     "report": {
+        "",
         "check",
         "cure",
         "doctor",

@@ -70,6 +70,8 @@ def run(args: argparse.Namespace) -> int:
     if jobs < 1:
         raise UsageError(f"--jobs {jobs} must be at least 1")
     paths = args.paths or [Path()]
+    if absent := next((path for path in paths if not path.exists()), None):
+        raise UsageError(f"no such file or folder: {absent}")
     from compilefix.scan import scan
 
     found = options.registry(chosen)

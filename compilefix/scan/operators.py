@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compilefix.scan.knowledge import Knowledge
+from compilefix.scan.knowledge import GENERIC, Knowledge
 from compilefix.scan.targets import Targets
 
 _SETITEM = "Tensor.__setitem__"
@@ -52,7 +52,7 @@ def _call(node: ast.Call, targets: Targets, known: Knowledge) -> Use | None:
         return None
     name = node.func.attr
     for op in (f"Tensor.{name}", name, name.removesuffix("_"), f"Tensor.{name.removesuffix('_')}"):
-        if op in known.ops:
+        if op in known.ops and name not in GENERIC:
             return Use(node, op, known.ops[op], "", sure=False)
     return None
 

@@ -28,7 +28,7 @@ def fixed(tmp_path: Path, body: str, **more: object) -> str:
     return path.read_text(encoding="utf-8").removeprefix(HEAD)
 
 
-CASES = {
+CASES = {  # one line a case
     "else dies": ('if V >= parse("2.4"):\n    # why\n    a = 1\nelse:\n    a = 2\n', "# why\na = 1\n"),
     "boundary": ('if V < parse("2.6"):\n    a = 1\nb = 2\n', "b = 2\n"),
     "boundary and later": ('if V < parse("2.6.1"):\n    a = 1\n', None),
@@ -47,7 +47,10 @@ CASES = {
     "not": ('if not V >= parse("2.5"):\n    raise ImportError\n', ""),
     "one line": ('def f():\n    if V < parse("2.5"): return\n    return 1\n', "def f():\n    return 1\n"),
     "only statement": ('def f():\n    if V < parse("2.5"):\n        return 1\n', "def f():\n    pass\n"),
-    "and": ('def f(x):\n    if x and V >= parse("2.5"):\n        return 1\n', "def f(x):\n    if x:\n        return 1\n"),
+    "and": (
+        'def f(x):\n    if x and V >= parse("2.5"):\n        return 1\n',
+        "def f(x):\n    if x:\n        return 1\n",
+    ),
     "or": ('def f(x):\n    return 1 if (x or V >= parse("2.5")) else 2\n', "def f(x):\n    return 1\n"),
     "a call before it stays": ('def f(x):\n    if x() and V < parse("2.5"):\n        return 1\n', None),
     "ternary": ('a = (1 if V >= parse("2.5") else 2) + 1\n', "a = (1) + 1\n"),
@@ -62,7 +65,11 @@ CASES = {
     "generator": ('def f():\n    if V >= parse("2.5"):\n        return 1\n    else:\n        yield 2\n', None),
     "reassigned": (
         'F = V >= parse("2.5")\ndef g():\n    global F\n    F = False\nif F:\n    a = 1\n', None),
-    "not a name of ours": ("def slice_scatter(x):\n    return x\n@torch.compile\ndef f(x, y):\n    return torch.slice_scatter(x, y)\n", None),
+    "not a name of ours": (
+        "def slice_scatter(x):\n    return x\n"
+        "@torch.compile\ndef f(x, y):\n    return torch.slice_scatter(x, y)\n",
+        None,
+    ),
 }  # fmt: skip
 
 

@@ -139,7 +139,7 @@ def test_without_a_minimum_nothing_old_is_dead(tmp_path: Path) -> None:
     ("name", "text", "least", "most"),
     [
         ("pyproject.toml", '[project]\ndependencies = ["torch>=2.6,<2.12", "numpy"]\n', "2.6", "2.11.0"),
-        ("pyproject.toml", '[project]\ndependencies = []\n[project.optional-dependencies]\na = ["torch~=2.9.0"]\n', "2.9.0", "2.9.1"),
+        ("pyproject.toml", '[project.optional-dependencies]\na = ["torch~=2.9.0"]\n', "2.9.0", "2.9.1"),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^2.5"\n', "2.5", None),
         ("setup.cfg", "[options]\ninstall_requires =\n    torch>=2.7\n    numpy\n", "2.7", None),
         ("setup.py", 'from setuptools import setup\nsetup(install_requires=["torch==2.8.0"])\n', "2.8.0", "2.8.0"),
