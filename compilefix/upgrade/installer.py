@@ -54,6 +54,10 @@ def in_words(size: int) -> str:
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
 
 
+_ERROR = re.compile(r"\s*(?:ERROR: |error: |cause: |× |╰─▶ )\s*")
+"""How pip and uv begin a line that says what went wrong; uv's last one has the cause."""
+
+
 class NotInstallableError(Exception):
     """The index has no such release for this Python and machine, or it cannot be installed."""
 
@@ -149,6 +153,6 @@ def _read(process: subprocess.Popen[str], tail: deque[str], announce: Callable[[
 
 def _reason(text: str) -> str:
     """Return the line of an installer's output that says why it failed."""
-    errors = [line for line in text.splitlines() if re.match(r"\s*(?:ERROR|error|×|╰─▶)", line)]
-    last = errors[-1].partition("ERROR: ")[2] or errors[-1] if errors else text
+    errors = [line for line in text.splitlines() if _ERROR.match(line)]
+    last = _ERROR.sub("", errors[-1]) if errors else text
     return first_line(re.sub(r"\s*\(from versions: .*?\)", "", last), 300)

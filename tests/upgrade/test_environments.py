@@ -97,7 +97,7 @@ def test_a_release_is_installed_once_with_its_size_and_removed(cache: Path, tmp_
     assert provide("9.9.0", url).torch == "9.9.0"
     assert not (first.folder / "left over").exists()
     assert environments.prune(["9.9.1"]) == 0
-    assert environments.prune(["9.9.0"]) > 1_000_000
+    assert environments.prune(["9.9.0"]) > 10_000
     assert environments.installed() == ()
     assert not first.folder.exists()
 
