@@ -15,10 +15,12 @@ FORMATS = ("table", "json", "markdown")
 _HEADINGS = {
     Change.APPEARS: ("Appears", "red"),
     Change.CHANGES: ("Plain code does otherwise", "yellow"),
-    Change.STAYS: ("Stays", "yellow"),
-    Change.DISAPPEARS: ("Disappears", "green"),
     Change.UNTESTED: ("Untested on one of the two, or on both", "magenta"),
+    Change.DISAPPEARS: ("Disappears", "green"),
+    Change.STAYS: ("Stays", "yellow"),
 }
+"""In the order of what an upgrade asks for; what it changes nothing about comes last."""
+
 _LINES = {
     "concerned": ("Your lines: they call what is bad on the new release", "red"),
     "needed": ("Your workarounds that take effect", "yellow"),
@@ -91,10 +93,12 @@ def _row(report: UpgradeReport, row: Row) -> Item:
             for name, side in ((report.before, row.before), (report.after, row.after))
         )
     )
+    if row.change in (Change.STAYS, Change.DISAPPEARS):
+        return Item(lead=row.id, text=row.title, below=(("", "; ".join(filter(None, (about, sides)))),))
     below = [("", about)] if about else []
     if row.change is not Change.CHANGES:
         below.append(("", sides))
-    if row.change in (Change.APPEARS, Change.CHANGES, Change.STAYS) and row.what_to_do:
+    if row.change in (Change.APPEARS, Change.CHANGES) and row.what_to_do:
         below.append(("what to do", row.what_to_do))
     return Item(lead=row.id, text=row.title, below=tuple(below))
 
