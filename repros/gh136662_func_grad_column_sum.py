@@ -13,6 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
+    culprit="post_grad_passes/reinplace_inplaceable_ops",
     devices=("cpu", "cuda"),
     ops=("func.grad", "Tensor.__setitem__"),
     affected=(Affected(first_seen="2.6.0", last_seen="2.6.0", fixed="2.9.1"),),

@@ -14,6 +14,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
+    culprit="codegen/to_dtype",
     devices=("cuda",),
     ops=("Tensor.to",),
     affected=(Affected(first_seen="2.6.0", last_seen="2.11.0", fixed="2.13.0"),),

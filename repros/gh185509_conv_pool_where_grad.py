@@ -14,6 +14,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_GRADIENT,
     stage="inductor",
+    culprit="scheduler/fusion",
     devices=("cpu",),
     ops=("nn.functional.conv2d", "nn.functional.max_pool2d"),
     affected=(Affected(first_seen="2.13.0", last_seen="2.13.0", fixed="2.14.1"),),
