@@ -183,7 +183,7 @@ def _link(file: str, number: int, match: re.Match[str], ids: tuple[str, ...], kn
 
 
 def _uses(file: str, text: Text, regions: Regions, known: Knowledge) -> Iterator[Finding]:
-    for use in uses(regions.targets, known, regions.names.nodes):
+    for use in uses(regions.targets, known):
         inside = regions.inside(use.node)
         if inside == "no" and not use.sure:
             continue  # a method of that name on anything
