@@ -54,8 +54,10 @@ def _call(node: ast.Call, targets: Targets, known: Knowledge) -> Use | None:
     if path or not isinstance(node.func, ast.Attribute):
         return None
     name = node.func.attr
+    if name.removesuffix("_") in GENERIC:
+        return None
     for op in (f"Tensor.{name}", name, name.removesuffix("_"), f"Tensor.{name.removesuffix('_')}"):
-        if op in known.ops and name not in GENERIC and not targets.resolve(node.func):
+        if op in known.ops and not targets.resolve(node.func):
             return Use(node, op, known.ops[op], "", sure=False)
     return None
 
