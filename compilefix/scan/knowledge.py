@@ -271,6 +271,11 @@ def _links(record: Record) -> Iterable[str]:
     return dict.fromkeys(found + [f"{m[1]}#{m[2]}" for link in record.known.references if (m := _LINK.search(link))])
 
 
+def common(op: str) -> bool:
+    """Tell whether `op`, as records name it, is one that most programs use, in place or not."""
+    return op in COMMON or op.removeprefix("Tensor.").removesuffix("_") in COMMON
+
+
 @cache
 def drop_ins() -> tuple[DropIn, ...]:
     """Return the ops of ``compilefix.ops`` that replace a function, read from their files: torch is not imported."""

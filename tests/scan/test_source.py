@@ -104,6 +104,25 @@ def test_common_ops_are_notes_in_compiled_code(tmp_path: Path) -> None:
     ]
 
 
+def test_everyday_code_that_is_compiled_has_no_problem(tmp_path: Path) -> None:
+    """With all shipped records and every release: what any model does is at most a note."""
+    path = tmp_path / "model.py"
+    path.write_text(
+        "import torch\nimport torch.nn.functional as F\n\n@torch.compile\ndef step(x, w, b, i):\n"
+        "    x = torch.cat([x, torch.ones(2), torch.zeros_like(x)]).to(torch.float32).clone().contiguous()\n"
+        "    x = torch.add(x, 1).mul(2).sub_(3).div(4).mul_(5).add_(6).clamp_(0).copy_(x).sum(-1, keepdim=True)\n"
+        "    x = torch.div(torch.sum(x), 2) + torch.mul(x, w) + torch.abs(x) + torch.clamp(x, -1, 1).fill_(0)\n"
+        "    x = F.pad(F.relu(F.linear(x, w, b)), (1, 1)) + F.layer_norm(x, (4,)) + F.softmax(x, -1)\n"
+        "    x[i] = torch.bmm(x, w).view(-1).reshape(2, 2).permute(1, 0).transpose(0, 1).argmax(-1)\n"
+        "    x = F.interpolate(F.conv2d(x, w), scale_factor=2) + F.max_pool2d(x, 2) + torch.matmul(x, w)\n"
+        "    a, b = x.chunk(2), x.split(2)\n"
+        "    return torch.gather(x, 0, i) + torch.index_select(x, 0, i) + torch.where(x > 0, x, -x).max().item()\n"
+    )
+    report = scan([path], minimum=None, maximum=None)
+    assert report.problems == ()
+    assert {"clamp", "div", "nn.functional.pad"} <= {f.op for f in report.findings if f.rule == "CF402"}
+
+
 @pytest.mark.parametrize(
     ("head", "apply", "inside"),
     [
