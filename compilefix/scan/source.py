@@ -190,7 +190,7 @@ def _uses(file: str, text: Text, regions: Regions, known: Knowledge) -> Iterator
         drop_in = known.drop_ins.get(use.function)
         swap = drop_in is not None and inside != "no" and bool({*drop_in.records} & {*use.records})
         yield Finding(
-            rule="CF400" if inside == "no" else "CF402" if common(use.op) and not swap else "CF401",
+            rule="CF400" if inside == "no" else "CF402" if common(use.op) else "CF401",
             file=file,
             line=use.node.lineno,  # type: ignore[attr-defined]
             column=text.column(use.node.lineno, use.node.col_offset),  # type: ignore[attr-defined]
