@@ -54,6 +54,13 @@ class Record:
         """True where the repro brings a workaround that can be run."""
         return bool(self.known.workaround_config) or any(name in self.functions for name in WORKAROUNDS)
 
+    @cached_property
+    def has_kernels(self) -> bool:
+        """True where the repro brings Triton kernels of its own, which without a GPU only an interpreter runs."""
+        imports = [n for n in ast.walk(ast.parse(self.source)) if isinstance(n, ast.Import | ast.ImportFrom)]
+        names = [getattr(n, "module", None) or alias.name for n in imports for alias in n.names]
+        return any(name.partition(".")[0] == "triton" for name in names)
+
     def function_source(self, name: str) -> str | None:
         """Return the text of one top-level function of the repro, decorators included, or None."""
         for node in ast.parse(self.source).body:

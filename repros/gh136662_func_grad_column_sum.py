@@ -1,8 +1,8 @@
 """
 torch.func.grad of a repeated write into a column loses all but the last gradient.
 
-Why: the graph of the derivative writes the same column twice through slices, and Inductor lost one of the two writes;
-switching off its passes one by one does not help.
+Why: the graph of the derivative writes the same column twice through views, and the pass that restores in-place writes
+overwrites a view that is read later. Right without that pass, or without the one that moves the read behind the write.
 What to do: upgrade; right in 2.9.1. On an affected release add the terms up out of place and write the column once.
 """
 
@@ -13,6 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
+    culprit="post_grad_passes/reinplace_inplaceable_ops",
     devices=("cpu", "cuda"),
     ops=("func.grad", "Tensor.__setitem__"),
     affected=(Affected(first_seen="2.6.0", last_seen="2.6.0", fixed="2.9.1"),),

@@ -14,6 +14,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
+    culprit="codegen/constant_pad_nd",
     devices=("cuda",),
     ops=("nn.functional.pad", "nn.functional.avg_pool1d"),
     affected=(Affected(first_seen="2.6.0", last_seen="2.6.0", fixed="2.8.0"),),

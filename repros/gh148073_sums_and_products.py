@@ -13,6 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.HANG,
     stage="inductor",
+    culprit="lowerings/realize_reads_threshold",
     devices=("cpu", "cuda"),
     ops=("mul", "add"),
     affected=(Affected(first_seen="2.6.0"),),

@@ -13,6 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.ERROR,
     stage="inductor",
+    culprit="lowerings/cummax",
     devices=("cuda",),
     ops=("cummax", "cummin"),
     affected=(Affected(first_seen="2.6.0", last_seen="2.6.0", fixed="2.8.0"),),

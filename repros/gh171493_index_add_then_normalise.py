@@ -13,6 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
+    culprit="scheduler/fusion",
     devices=("cpu", "cuda"),
     ops=("index_add",),
     affected=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.13.0"),),

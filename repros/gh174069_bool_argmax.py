@@ -12,6 +12,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
+    culprit="codegen/max",
     devices=("cuda",),
     ops=("max",),
     affected=(Affected(first_seen="2.9.1", last_seen="2.9.1", fixed="2.13.0"),),

@@ -13,6 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
+    culprit="codegen/tiling",
     devices=("cuda",),
     ops=("sum",),
     affected=(Affected(first_seen="2.8.0", last_seen="2.11.0", fixed="2.13.0"),),

@@ -13,6 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
+    culprit="post_grad_passes/remove_noop_ops",
     ops=("nn.functional.pad", "sort"),
     affected=(Affected(first_seen="2.9.1", last_seen="2.9.1", fixed="2.13.0"),),
     references=("https://github.com/pytorch/pytorch/issues/177631",),

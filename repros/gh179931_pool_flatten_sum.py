@@ -15,6 +15,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
+    culprit="config/comprehensive_padding",
     devices=("cuda",),
     ops=("nn.functional.adaptive_avg_pool2d", "flatten", "sum"),
     affected=(Affected(first_seen="2.11.0", last_seen="2.11.0", fixed="2.13.0"),),

@@ -13,6 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.ERROR,
     stage="inductor",
+    culprit="scheduler/fusion",
     devices=("cuda",),
     ops=("cumsum", "cumprod", "argmax"),
     affected=(Affected(first_seen="2.6.0", last_seen="2.11.0", fixed="2.13.0"),),

@@ -14,6 +14,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
+    culprit="lowerings/iota",
     devices=("cuda",),
     ops=("arange", "mul"),
     affected=(Affected(first_seen="2.6.0"),),

@@ -1,8 +1,8 @@
 """
 The backward pass of a complex tensor times a complex literal does not compile.
 
-Why: the backward graph holds the literal as a plain Python number where Inductor's code generation expects one of its
-own nodes. Not localised further.
+Why: the backward graph takes the conjugate of the literal, a plain Python number. Inductor has no lowering for it, and
+the kernel it falls back to is made as if its argument were a tensor.
 What to do: upgrade; right in 2.13.0. On an affected release hold the literal in a tensor made outside.
 """
 
@@ -13,6 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.ERROR,
     stage="inductor",
+    culprit="lowerings/_conj",
     devices=("cpu", "cuda"),
     ops=("mul",),
     affected=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.13.0"),),

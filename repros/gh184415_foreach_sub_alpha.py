@@ -12,6 +12,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
+    culprit="lowerings/_foreach_sub",
     devices=("cpu", "cuda"),
     ops=("_foreach_sub",),
     affected=(Affected(first_seen="2.6.0", last_seen="2.11.0", fixed="2.13.0"),),

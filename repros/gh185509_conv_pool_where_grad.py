@@ -1,8 +1,9 @@
 """
 Convolution, max pooling and a choice between the two get wrong gradients for input, weight and bias.
 
-Why: not localised; the forward result is right and only Inductor's backward is wrong. The report has an interpolation
-in front, which turned out not to matter; without the choice the gradients are right.
+Why: in the backward graph the two choices are fused with what surrounds them in the layout of the convolution; right
+with max_fusion_size=1, and right with layout_optimization=False. The forward result is right, and an interpolation in
+front, as in the report, does not matter.
 What to do: upgrade; right again in 2.14.1. On an affected release put graph breaks around the pooling.
 """
 
@@ -14,6 +15,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_GRADIENT,
     stage="inductor",
+    culprit="scheduler/fusion",
     devices=("cpu",),
     ops=("nn.functional.conv2d", "nn.functional.max_pool2d"),
     affected=(Affected(first_seen="2.13.0", last_seen="2.13.0", fixed="2.14.1"),),

@@ -13,6 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
+    culprit="codegen/tensor_descriptor",
     devices=("cuda",),
     ops=("sum",),
     affected=(Affected(first_seen="2.13.0", fixed="2.14.1"),),

@@ -14,6 +14,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.ERROR,
     stage="inductor",
+    culprit="codegen/combo_kernels",
     devices=("cuda",),
     ops=("sum",),
     affected=(Affected(first_seen="2.6.0", last_seen="2.13.0", fixed="2.14.1"),),

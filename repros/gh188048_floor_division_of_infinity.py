@@ -13,6 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
+    culprit="lowerings/div",
     devices=("cpu", "cuda"),
     ops=("div", "floor_divide"),
     affected=(Affected(first_seen="2.6.0", last_seen="2.13.0", fixed="2.14.1"),),

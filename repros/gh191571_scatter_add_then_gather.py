@@ -14,6 +14,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
+    culprit="scheduler/fusion",
     devices=("cpu", "cuda"),
     ops=("scatter_add", "index_select"),
     affected=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.13.0"),),

@@ -14,6 +14,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="inductor",
+    culprit="codegen/mix_order_reduction",
     devices=("cuda",),
     ops=("sum", "cat", "chunk"),
     affected=(Affected(introduced="2.10.0", last_seen="2.14.1", fixed="2.15.0"),),

@@ -13,6 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_ALIAS,
     stage="inductor",
+    culprit="post_grad_passes/reinplace_inplaceable_ops",
     devices=("cpu", "cuda"),
     ops=("_foreach_add_", "flip"),
     affected=(Affected(first_seen="2.6.0", last_seen="2.14.1", fixed="2.15.0"),),

@@ -15,6 +15,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_ALIAS,
     stage="inductor",
+    culprit="scheduler/loop_ordering_after_fusion",
     devices=("cuda",),
     ops=("Tensor.copy_", "Tensor.mT"),
     affected=(Affected(first_seen="2.13.0"),),

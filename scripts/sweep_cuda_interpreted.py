@@ -4,7 +4,7 @@ False alarms of the target inductor:cuda-interpreted: healthy operators that it 
 Every OpInfo of torch's own tests is compiled for a GPU and interpreted, forward on its first sample inputs, and held
 against plain eager by the oracle, with the watch over bounds and races. Each operator runs in a fork of its own.
 
-    python scripts/sweep_cuda_interpreted.py [--dtype float32] [--limit 200] [--seconds 60]
+    python scripts/sweep_cuda_interpreted.py [--dtype float32] [--start 1] [--every 2] [--limit 200] [--seconds 60]
 
 An alarm is a mismatch or a broken rule; some are defects of Inductor, to be told from false ones by hand.
 """
@@ -88,6 +88,7 @@ def main() -> None:
     parser.add_argument("--dtype", default="float32")
     parser.add_argument("--limit", type=int, default=1000, help="operators at most")
     parser.add_argument("--every", type=int, default=1, help="take each n-th operator")
+    parser.add_argument("--start", type=int, default=0, help="leave out the operators before this one")
     parser.add_argument("--seconds", type=float, default=60.0, help="for one operator")
     parser.add_argument("--gpu", default=gpus.DEFAULT)
     arguments = parser.parse_args()
@@ -101,7 +102,7 @@ def main() -> None:
     context = multiprocessing.get_context("fork")
     chosen = [i for i, op in enumerate(op_db) if dtype in op.dtypes and not any(word in op.name for word in RANDOM)]
     try:
-        for index in chosen[:: arguments.every][: arguments.limit]:
+        for index in chosen[arguments.start :: arguments.every][: arguments.limit]:
             here, there = context.Pipe(duplex=False)
             process = context.Process(target=_child, args=(there, index, dtype))
             process.start()

@@ -68,8 +68,8 @@ def _widened(handle: Any) -> Any:
 
 def _again(data: Array, dtype: Any) -> Any:
     """Return `data` as a handle of `dtype`, back from float32 where arithmetic widened it."""
-    scalar = dtype.scalar
-    if data.dtype == np.bool_ or not scalar.is_floating() or scalar.name in _NATIVE:
+    scalar = tl.int1 if data.dtype == np.bool_ else dtype.scalar
+    if not scalar.is_floating() or scalar.name in _NATIVE:
         return TensorHandle(data, scalar)
     return TensorHandle(convert(data.astype(np.float32), tl.float32, scalar), scalar)
 
@@ -82,7 +82,9 @@ def binary(self: Any, left: Any, right: Any, function: Callable[..., Array]) -> 
     if _narrow(left) or _narrow(right):
         return _again(function(_widened(left).data, _widened(right).data), left.dtype)
     out = function(left.data, right.data)
-    if out.dtype != np.bool_ and not isinstance(left.dtype, tl.pointer_type):
+    if out.dtype == np.bool_:
+        return TensorHandle(out, tl.int1)  # of a comparison: a scalar is spread over a block in the type of its handle
+    if not isinstance(left.dtype, tl.pointer_type):
         out = out.astype(interpreter._get_np_dtype(left.dtype.scalar), copy=False)
     return TensorHandle(out, left.dtype.scalar)
 

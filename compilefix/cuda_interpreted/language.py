@@ -16,7 +16,7 @@ NOT, AND, OR = "compilefix_not", "compilefix_and", "compilefix_or"
 
 
 def _tensor(like: Any, data: Any) -> Any:
-    ty = like.type.with_element_ty(tl.int1) if like.type.is_block() else tl.int1
+    ty = tl.block_type(tl.int1, like.type.shape) if like.type.is_block() else tl.int1
     return tl.tensor(TensorHandle(data, tl.int1), ty)
 
 

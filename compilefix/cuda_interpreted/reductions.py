@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import triton.language as tl
 from triton.runtime import interpreter
-from triton.runtime.interpreter import ReduceOps, ScanOps
+from triton.runtime.interpreter import ReduceOps, ScanOps, TensorHandle
 
 Array = Any
 
@@ -56,8 +57,27 @@ def scan(self: Any, inputs: tuple[Any, ...]) -> list[Any]:
     return [self.to_tensor(np.moveaxis(a, 0, self.axis), t.dtype) for a, t in zip(arrays, inputs, strict=True)]
 
 
+def to_tensor(self: Any, value: Any, dtype: Any) -> Any:
+    """Return `value`, an array or a number, as a tensor of `dtype`; NumPy's sums of small integers are wider."""
+    numpy_type = interpreter._get_np_dtype(dtype)
+    if np.ndim(value):
+        return tl.tensor(TensorHandle(value.astype(numpy_type), dtype.scalar), tl.block_type(dtype, list(value.shape)))
+    return tl.tensor(TensorHandle(np.array([value]).astype(numpy_type), dtype.scalar), dtype)
+
+
+def apply(self: Any, given: Any) -> Any:
+    """Reduce or scan a tensor, or a tuple of them; a list or a single result of older Tritons comes as it went in."""
+    parts = given if isinstance(given, tuple) else (given,)
+    self.check_tensor(parts)
+    found = self.apply_impl(parts)
+    results = tuple(found) if isinstance(found, list | tuple) else (found,)
+    return results if isinstance(given, tuple) else results[0]
+
+
 def install() -> None:
-    """Replace the slow ways of the interpreter of this process."""
+    """Replace the slow ways of the interpreter of this process, and those that differ between its versions."""
+    ReduceOps.to_tensor = ScanOps.to_tensor = to_tensor
+    ReduceOps.apply = ScanOps.apply = apply
     ReduceOps.generic_reduce = reduce
     ScanOps.generic_scan = scan
     interpreter.ReduceOps, interpreter.ScanOps = ReduceOps, ScanOps

@@ -38,7 +38,7 @@ class LayeredLauncher:
     def start(self, request: Request, stdout: int, stderr: int, reply: int) -> Child:
         """Start a worker whose streams and reply go to the given descriptors."""
         launcher: Launcher = self._plain
-        if request.parsed_target.interpreted and isinstance(self._plain, ZygoteLauncher):
+        if request.interpreted and isinstance(self._plain, ZygoteLauncher):
             launcher = self._for_cuda()
         return launcher.start(replace(request, gpu=self._gpu), stdout, stderr, reply)
 

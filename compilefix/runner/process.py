@@ -207,7 +207,7 @@ class SpawnLauncher:
 
     def start(self, request: Request, stdout: int, stderr: int, reply: int) -> Child:
         """Start a process for one request."""
-        interpreted = request.parsed_target.interpreted
+        interpreted = request.interpreted
         process = subprocess.Popen(
             [sys.executable, "-m", "compilefix.runner.worker", str(reply)],
             env=environment.interpreting(self._environ, self._cache) if interpreted else self._environ,

@@ -40,6 +40,9 @@ class Request:
     gpu: str | None = None
     """GPU to compile for where a CPU interprets the kernels."""
 
+    kernels: bool = False
+    """The repro's own Triton kernels are interpreted although the target is none that interprets."""
+
     grid: str = "forward"
     """Order in which the programs of an interpreted launch run, as `cuda_interpreted.orders.parse` reads it."""
 
@@ -68,6 +71,11 @@ class Request:
         """Read what `to_bytes` wrote."""
         fields = json.loads(raw)
         return cls(**fields | {"mode": Mode(fields["mode"])})
+
+    @property
+    def interpreted(self) -> bool:
+        """Whether the worker is one that interprets Triton's kernels."""
+        return self.kernels or self.parsed_target.interpreted
 
     @property
     def parsed_target(self) -> Target:

@@ -241,6 +241,7 @@ class Check:
     def _execute(
         self, job: _Job, target: Target, mode: Mode, kind: str | None = None, *, prime: bool = False
     ) -> Outcome:
+        plain_kernels = target == Target(REFERENCE, "cpu") and any(t.interpreted for t in job.targets)
         request = Request(
             repro=str(job.record.path),
             target=str(target),
@@ -251,6 +252,7 @@ class Check:
             priced=kind is not None and job.outcomes[target].did in _COMPARABLE,
             seed=self._options.seed,
             grid=self._options.grid,
+            kernels=plain_kernels and job.record.has_kernels,
             limit=_limit(job.record, self._options),
             memory=self._options.memory,
         )

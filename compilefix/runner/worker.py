@@ -332,7 +332,7 @@ if __name__ == "__main__":
 
     order = Request.from_bytes(sys.stdin.buffer.read())
     warm.single_thread() if order.mode is Mode.REFERENCE else warm.prepare()
-    if order.parsed_target.interpreted and order.gpu is not None:
+    if order.interpreted and order.gpu is not None:
         warm.interpret(order.gpu)
     guarded(order, int(sys.argv[1]))
     os._exit(0)

@@ -56,6 +56,19 @@ def test_interpreting_leaves_the_other_targets_alone(cli: Cli) -> None:
 
 @needs_triton
 @pytest.mark.parametrize("isolation", ["fork", "spawn"])
+def test_a_kernel_of_the_program_has_a_plain_reference(cli: Cli, isolation: str) -> None:
+    """The plain program launches it as well, where there is no GPU: so its reference runs in the interpreter."""
+    fixture = ("--repros", str(FIXTURES), "local-user-kernel")
+    done = cli("check", *fixture, "--isolation", isolation, "--format", "json", "--timeout", "240")
+    outcomes = rows(done)["local-user-kernel"]["outcomes"]
+    assert {target: (o["outcome"], o["reason"]) for target, o in outcomes.items()} == {
+        "reference:cpu": ("ok", None),
+        TARGET: ("ok", None),
+    }
+
+
+@needs_triton
+@pytest.mark.parametrize("isolation", ["fork", "spawn"])
 def test_an_index_out_of_range_is_an_assertion_and_no_crash(cli: Cli, isolation: str) -> None:
     """The plain program raises IndexError, the kernel a device-side assertion: as it should be."""
     arguments = ("--isolation", isolation, "--format", "json", "--timeout", "240")

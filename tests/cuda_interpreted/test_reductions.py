@@ -60,6 +60,43 @@ def test_moments_products_scans_and_sorts() -> None:
 
 
 @interpreted
+def test_a_scan_alone_and_one_split_over_blocks() -> None:
+    """One tensor in, one tensor out; the split one hands its totals from block to block."""
+    x = torch.arange(2 * 8200, dtype=torch.int64).reshape(2, 8200)
+    agrees(lambda x: x.cumsum(-1), x % 7)
+    agrees(lambda x: x.cumsum(-1), (x % 5).float())
+    agrees(lambda x: x.cumsum(0), torch.arange(3000) % 11)
+    agrees(lambda x: x.cumsum(0), (torch.arange(3000) % 11 - 4.0))
+
+
+@interpreted
+def test_maxima_products_and_truths_along_and_over_all() -> None:
+    """A reduction of one tensor gives one, of which the kernel takes a slice; each by itself."""
+    torch.manual_seed(5)
+    x = torch.randn(5, 37)
+    for program in (lambda x: x.amax(-1), lambda x: x.prod(-1), lambda x: (x > 2).any(-1), lambda x: x.argmin(-1)):
+        agrees(program, x)
+    agrees(lambda x: (x.amax(), x.argmax(), (x / 2 + 1).prod()), torch.rand(3, 5000))
+
+
+@interpreted
+def test_sorted_rows_whose_width_is_no_power_of_two() -> None:
+    """The sort adds up bits in a small integer type, which must not widen."""
+    rows = torch.tensor([[1, 7, 3, 2, 0], [5, 4, 9, 200, 1]])
+    for dtype in (torch.uint8, torch.int16, torch.float32, torch.bfloat16):
+        agrees(lambda x: torch.sort(x, dim=-1, stable=True), rows.to(dtype))
+
+
+@interpreted
+def test_a_number_against_a_block() -> None:
+    """A comparison of a scalar is a truth value also when it is spread over a block; NaN wins."""
+    x = torch.tensor([-1.5, 0.0, 2.0, float("nan"), float("-inf")])
+    agrees(torch.nn.functional.logsigmoid, x)
+    agrees(lambda x: (x.clamp(min=0.5), x.minimum(x.new_tensor(1.0))), x)
+    agrees(lambda x: x.logcumsumexp(0), x[:3])
+
+
+@interpreted
 def test_a_reduction_in_a_loop() -> None:
     """A row wider than a block, with the mask of its end."""
     torch.manual_seed(4)

@@ -312,6 +312,20 @@ def test_a_program_that_outlasts_the_limit_is_too_large_and_no_hang() -> None:
     assert result.outcomes[TARGET].reason == "too large for the interpreter: no end within 0.3 s"
 
 
+@pytest.mark.parametrize(("id", "kernels"), [("local-user-kernel", True), ("local-shrinks", False)])
+def test_the_reference_of_a_program_with_kernels_is_interpreted_too(id: str, kernels: bool) -> None:
+    """The request for it goes to the worker that interprets; that of any other program does not."""
+    asked = []
+
+    def behave(request: Request, reply: int) -> int:
+        asked.append((request.target, request.interpreted))
+        os.write(reply, encode_reply(Outcome(did=Did.OK)))
+        return 0
+
+    list(check(Pretended(behave), (id,)).results())
+    assert asked == [("reference:cpu", kernels), (str(TARGET), True)]
+
+
 def test_requests_and_replies_survive_the_pipe() -> None:
     """Both directions are JSON and come back equal."""
     sent = Request(
