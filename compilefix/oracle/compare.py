@@ -137,7 +137,7 @@ def _numbers(got: complex, want: complex, precise: Leaf, *, exact: bool) -> tupl
 def _symptom(path: str) -> tuple[Symptom, str]:
     if path.startswith("grad of ") or re.search(r"(\['|\.)grad", path):
         return Symptom.WRONG_GRADIENT, "gradient"
-    if path.startswith("input"):
+    if path.startswith(("input", "global ")):
         return Symptom.WRONG_ALIAS, "mutation"
     return Symptom.WRONG_RESULT, "values"
 

@@ -12,7 +12,7 @@ from compilefix.report.interface import Format
 
 __all__ = ["FORMATS", "Format", "render"]
 
-_NO_FORMATS = ("interface", "listing", "standing")
+_NO_FORMATS = ("diagnosis", "interface", "listing", "standing")
 
 FORMATS: dict[str, str] = {
     module.name: f"{__name__}.{module.name}"
