@@ -16,6 +16,10 @@ from compilefix.outcome import Did, Outcome, Target
 SCHEMA = 1
 
 
+WIDE = 5
+"""Width from which a workaround gives up part of the compilation."""
+
+
 class Conclusion(str, Enum):
     """The one word for a diagnosis."""
 
@@ -249,9 +253,14 @@ class Diagnosis:
 
     @property
     def cures(self) -> tuple[Trial, ...]:
-        """The workarounds that cure, the best first: the narrowest, then the cheapest."""
+        """
+        The workarounds that cure, the best first.
+
+        The cheapest of those that keep everything compiled comes first, then those that give up more and more of it:
+        on small inputs a time says little, and not compiling is always an answer.
+        """
         good = [t for t in self.trials if t.cure.effect is Effect.CURES]
-        return tuple(sorted(good, key=lambda t: (round(t.cure.ratio or 1.0, 1) > 1.1, t.width, t.cure.ratio or 1.0)))
+        return tuple(sorted(good, key=lambda t: (max(t.width, WIDE), t.cure.ratio or 1.0, t.width)))
 
     @property
     def recommended(self) -> Trial | None:

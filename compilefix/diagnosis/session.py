@@ -64,6 +64,7 @@ class Draft:
     minimal: Minimal | None = None
     out_of_time: bool = False
     interrupted: bool = False
+    records: tuple[Record, ...] = ()
 
 
 def targets_of(options: Options) -> tuple[Target, ...]:
@@ -165,7 +166,10 @@ def _fill(draft: Draft, lab: Lab, subject: Subject, options: Options, start: flo
         if options.records is not None:
             from compilefix.diagnosis import match
 
-            draft.matches = match.matches(options.records, bad, draft.target, draft.culprits, lab.launcher.environment)
+            draft.records = options.records
+            ops = sorted({node["op"].rstrip("_") for node in bad.facts.get("nodes", ())})
+            environment = lab.launcher.environment
+            draft.matches = match.matches(options.records, bad, draft.target, draft.culprits, environment, ops)
         if options.cure:
             from compilefix.diagnosis import cures
 

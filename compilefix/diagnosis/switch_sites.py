@@ -46,7 +46,8 @@ def enter(told: dict[str, Any], record: Record, seen: dict[str, Any]) -> Iterato
         counts[f"{subsystem}|{text}"] += 1
         key = f"{subsystem}|{text}|{counts[f'{subsystem}|{text}']}"
         if listing and len(found) < MOST:
-            found.append({"key": key, "subsystem": subsystem, "op": _op(text, node), "place": _place(node)})
+            told = {"key": key, "subsystem": subsystem, "op": _op(text, node), "place": _place(node)}
+            found.append(told | ({"target": str(node.target)} if isinstance(node, torch.fx.Node) else {}))
         return key in off or f"{subsystem}|*" in off
 
     before = CompilerBisector.__dict__["disable_subsystem"]

@@ -10,7 +10,7 @@ from compilefix.issue import Symptom
 from compilefix.oracle.observation import Leaf, Node, Observation, Opaque, Raised, TensorLeaf
 from compilefix.oracle.tensors import compare_tensors
 from compilefix.outcome import Difference
-from compilefix.text import first_line
+from compilefix.text import first_line, normalise
 
 COMPILER_ERRORS = frozenset(
     {"InternalTorchDynamoError", "BackendCompilerFailed", "InductorError", "LoweringException", "Unsupported"}
@@ -86,16 +86,6 @@ def _before(got: Observation, want: Observation, strict: tuple[str, ...]) -> tup
         if path not in ends
         for difference in _leaf(path, got.leaves[path], want.leaves[path], None, strict)
     )
-
-
-def normalise(message: str) -> str:
-    """Strip what differs from run to run: addresses, paths, line numbers, generated names."""
-    message = re.sub(r"\x1b\[[0-9;]*m", "", message)
-    message = re.sub(r"0x[0-9a-fA-F]+", "0x…", message)
-    message = re.sub(r"(/[\w.+-]+)+/([\w.+-]+)", r"\2", message)
-    message = re.sub(r"\bline \d+", "line N", message)
-    message = re.sub(r"\bc[a-z0-9]{50,}\b", "<hash>", message)
-    return message.strip()
 
 
 def _leaf(path: str, got: Leaf, want: Leaf, precise: Leaf, strict: tuple[str, ...]) -> list[Difference]:

@@ -78,7 +78,7 @@ def _cures(diagnosis: Diagnosis) -> list[tuple[str, str]]:
     if best is None:
         tried = len(diagnosis.trials)
         return [("instead", f"none of {tried} workarounds cures it")] if tried else []
-    lines = [("instead", f"{best.cure.what} ({paid(best.cure)})"), ("write", best.code.splitlines()[0])]
+    lines = [("instead", f"{best.cure.what} ({paid(best.cure)})"), *(("write", line) for line in best.code.splitlines())]
     others = [t for t in diagnosis.cures[1:4]]
     return lines + ([("also", "; ".join(_short(t) for t in others))] if others else [])
 

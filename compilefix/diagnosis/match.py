@@ -1,0 +1,109 @@
+"""Hold a diagnosis against the known issues: error text, triple, op, symptom. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from packaging.version import Version
+
+from compilefix.diagnosis.result import Culprit, Likeness, Match
+from compilefix.environment import Environment
+from compilefix.issue import STAGES, Contract, Expectation
+from compilefix.outcome import Outcome, Target
+from compilefix.registry import Record
+from compilefix.text import normalise
+
+NEAR = frozenset({"lowerings", "codegen", "decomposition", "meta_registrations", "scheduler"})
+"""Subsystems between which a diagnosis and a record may draw the line differently."""
+
+SAME = 6.0
+"""Score from which a match is called the same."""
+
+SIMILAR = 4.0
+MOST = 5
+
+
+def matches(
+    records: Iterable[Record],
+    bad: Outcome,
+    target: Target,
+    culprits: Sequence[Culprit],
+    environment: Environment,
+    ops: Sequence[str] = (),
+) -> tuple[Match, ...]:
+    """Return the known issues that a diagnosis resembles, the best first; `ops` are those of the program."""
+    found = [m for r in records if (m := _match(r, bad, target, culprits, environment, frozenset(ops))) is not None]
+    return tuple(sorted(found, key=lambda m: (-m.score, m.id.startswith("contract"), m.id))[:MOST])
+
+
+def _match(
+    record: Record,
+    bad: Outcome,
+    target: Target,
+    culprits: Sequence[Culprit],
+    environment: Environment,
+    ops: frozenset[str],
+) -> Match | None:
+    known = record.known
+    if not record.goes_wrong or getattr(known, "disputed", None):
+        return None
+    if known.expectation(Version(environment.torch), environment.holds) is Expectation.UNAFFECTED:
+        return None
+    score, why = 0.0, []
+    text = normalise(bad.error[1]) if bad.error else ""
+    patterns = getattr(known, "matches", ())
+    if text and any(re.search(pattern, text) for pattern in patterns):
+        score += 5
+        why.append("same error text")
+    elif text and patterns:
+        score -= 2
+    if known.symptom in bad.symptoms:
+        score += 1.5
+        why.append(known.symptom.value)
+    else:
+        score -= 1.5
+    if known.stage == target.backend:
+        score += 1
+    elif abs(STAGES.index(known.stage) - target.rank + 1) > 1:
+        score -= 1
+    score += max((_culprit(known.culprit, c, why) for c in culprits), default=0.0)
+    named = {name.rpartition(".")[2].strip("_") for name in known.ops}
+    guilty = {c.op.strip("_") for c in culprits if c.op}
+    if named & guilty:
+        score += 1.5
+        why.append(f"op {', '.join(sorted(named & guilty))}")
+    shared = named & ops
+    if shared:
+        score += 2.0 * len(shared) / len(named)
+        if not named & guilty:
+            why.append(f"calls {', '.join(sorted(shared))}")
+    if isinstance(known, Contract):
+        score -= 0.5
+    if score < SIMILAR or not why:
+        return None
+    likeness = Likeness.SAME if score >= SAME else Likeness.SIMILAR
+    return Match(
+        id=record.id,
+        title=record.title,
+        likeness=likeness,
+        why=", ".join(dict.fromkeys(why)),
+        what_to_do=record.what_to_do,
+        score=round(score, 2),
+    )
+
+
+def _culprit(recorded: str | None, found: Culprit, why: list[str]) -> float:
+    """Return how well a recorded ``subsystem/op`` fits what was found."""
+    if recorded is None or found.subsystem is None:
+        return 0.0
+    subsystem, _, op = recorded.partition("/")
+    if recorded == found.key:
+        why.append(f"culprit {recorded}")
+        return 3.5
+    if op and op == found.op and {subsystem, found.subsystem} <= NEAR:
+        why.append(f"culprit {op}")
+        return 3.0
+    if subsystem == found.subsystem:
+        return 1.0
+    return 0.0
