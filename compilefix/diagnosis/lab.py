@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from compilefix.diagnosis.result import Step
@@ -21,6 +21,9 @@ from compilefix.runner.process import Launcher, execute
 from compilefix.runner.protocol import Mode, Request
 
 SCOPE = "compilefix.diagnosis.scope"
+OBSERVATION = "reference.pickle"
+"""What the run of a reference leaves in the exchange folder, see `runner.worker`."""
+
 GOOD = frozenset({Did.OK, Did.NUMERICS})
 
 
@@ -41,6 +44,8 @@ class Probe:
 
     mode: Mode = Mode.PROGRAM
     priced: bool = False
+    referred: bool = False
+    """Run the plain program first, where that has not been done."""
 
     @property
     def key(self) -> str:
@@ -110,14 +115,18 @@ class Lab:
 
         When the caller stops iterating, those that still run are killed and those that wait are not begun.
         """
+        yield from self.stream_of([(subject, probe) for probe in probes])
+
+    def stream_of(self, pairs: Sequence[tuple[Subject, Probe]]) -> Iterator[tuple[int, Outcome]]:
+        """Like `stream`, for probes of several subjects."""
         stop = threading.Event()
-        waiting = list(enumerate(probes))
+        waiting = list(enumerate(pairs))
         running: dict[Future[Outcome], int] = {}
         with ThreadPoolExecutor(self.jobs) as pool:
             try:
                 while waiting or running:
                     while waiting and len(running) < self.jobs:
-                        i, probe = waiting.pop(0)
+                        i, (subject, probe) = waiting.pop(0)
                         if (subject.name, probe.key) in self._seen:
                             yield i, self._seen[subject.name, probe.key]
                             continue
@@ -129,7 +138,7 @@ class Lab:
                         raise OutOfTimeError
                     for future in done:
                         i = running.pop(future)
-                        yield i, self._took(subject, probes[i], future.result())
+                        yield i, self._took(*pairs[i], future.result())
             finally:
                 stop.set()
 
@@ -183,8 +192,13 @@ class Lab:
         both = _Either(stop, self.cancelled)
         try:
             limit = max(min(self.timeout, self.left), 0.1)
+            if probe.referred and not (exchange / OBSERVATION).exists():
+                plain = replace(request, target=str(probe.target.reference), mode=Mode.REFERENCE)
+                outcome = execute(self.launcher, replace(plain, scope=None, argument=None), limit, both)
+                if outcome.did is not Did.OK:
+                    return replace(outcome, did=Did.UNRESOLVED)
             if subject.fields.get("caches") == "warm" and probe.mode is not Mode.REFERENCE:
-                execute(self.launcher, _primed(request), limit, both)
+                execute(self.launcher, replace(request, prime=True), limit, both)
             return execute(self.launcher, request, limit, both)
         except UnavailableError as error:
             return Outcome(did=Did.UNSUPPORTED, reason=str(error))
@@ -198,12 +212,6 @@ class Lab:
         if target.data_device not in environment.devices:
             return f"no {target.device.upper()} device here: not measured"
         return environment.missing.get(f"{target.backend}:{target.device}")
-
-
-def _primed(request: Request) -> Request:
-    from dataclasses import replace
-
-    return replace(request, prime=True)
 
 
 class _Either(threading.Event):

@@ -65,6 +65,7 @@ class Draft:
     out_of_time: bool = False
     interrupted: bool = False
     records: tuple[Record, ...] = ()
+    notes: list[str] = field(default_factory=list)
 
 
 def targets_of(options: Options) -> tuple[Target, ...]:
@@ -143,7 +144,7 @@ def run(
             seed=options.seed,
             out_of_time=draft.out_of_time,
             interrupted=draft.interrupted,
-            warnings=warnings,
+            warnings=(*warnings, *draft.notes),
         )
 
 
