@@ -265,7 +265,7 @@ def _aot(bench: Bench) -> tuple[Culprit, ...]:
         nodes = by_nodes(bench)
         place = nodes[0].place if nodes else None
         return tuple(replace(culprit, place=place) for culprit in by_setting)
-    return by_nodes(bench)
+    return _partitioner(bench) or by_nodes(bench)
 
 
 def _decompositions(bench: Bench) -> tuple[Culprit, ...]:
@@ -275,11 +275,16 @@ def _decompositions(bench: Bench) -> tuple[Culprit, ...]:
     found = by_settings(bench, switches.PARTITIONER, "what the partitioner may do")
     if found:
         return found
-    if Symptom.WRONG_GRADIENT in bench.bad.symptoms:
-        if bench.right(bench.probe("the default partitioner", partitioner={"default": True}))[0]:
-            how = "right with the default partitioner instead of min-cut"
-            return (Culprit(stage=bench.target.backend, subsystem="partitioner", op="min_cut", how=how),)
-    return ()
+    return _partitioner(bench)
+
+
+def _partitioner(bench: Bench) -> tuple[Culprit, ...]:
+    if Symptom.WRONG_GRADIENT not in bench.bad.symptoms:
+        return ()
+    if not bench.right(bench.probe("the default partitioner", partitioner={"default": True}))[0]:
+        return ()
+    how = "right with the default partitioner instead of min-cut"
+    return (Culprit(stage=bench.target.backend, subsystem="partitioner", op="min_cut", how=how),)
 
 
 def stage_before(target: Target) -> str | None:

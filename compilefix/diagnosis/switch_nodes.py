@@ -42,7 +42,7 @@ def _split(gm: Any, compiler: hook.Compiler, is_plain: Any) -> Any:
             part += last is not None and now != last
             last = now
             parts[node] = 2 * part + now
-    split = split_module(gm, gm, lambda node: parts[node])
+    split = split_module(gm, gm, lambda node: parts[node], keep_original_order=True)  # a write may return nothing
     for name, child in split.named_children():
         if name.startswith("submod_") and int(name.removeprefix("submod_")) % 2 == 0:
             setattr(split, name, _Compiled(torch.compile(child, backend=compiler, dynamic=False)))
