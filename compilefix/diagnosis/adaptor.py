@@ -11,6 +11,7 @@ import json
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -46,6 +47,8 @@ class Loaded:
         self._made: tuple[Any, ...] | None = None
         if spec["kind"] in ("file", "fx"):
             self._module(spec["file"])
+        if spec["kind"] == "live":
+            _restore()
 
     @classmethod
     def read(cls, file: str) -> Loaded:
@@ -103,15 +106,8 @@ class Loaded:
                 own |= dict(child.named_buffers(recurse=False)) | dict(child.named_parameters(recurse=False))
                 for key, value in own.items():
                     found |= _watched(f"global self{'.' * bool(name)}{name}.{key}", value)
-        function = inspect.unwrap(target) if callable(target) else target
-        code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None) or ()
-        for name, cell in zip(code.co_freevars if code else (), cells, strict=False):
-            with contextlib.suppress(ValueError):  # a cell that is still empty
-                found |= _watched(f"global {name}", cell.cell_contents)
-        if code and self.spec["kind"] == "live":
-            for name in code.co_names:
-                if name in function.__globals__:
-                    found |= _watched(f"global {name}", function.__globals__[name])
+        for name, (get, _) in _variables(target, names=self.spec["kind"] == "live").items():
+            found |= _watched(f"global {name}", get())
         return found
 
     def _arguments(self, device: str) -> tuple[Any, ...]:
@@ -160,12 +156,55 @@ class Loaded:
         return torch.load(self.spec["file"], weights_only=False)["graph"]
 
     def _live(self, device: str) -> Any:
-        return LIVE["function"]
+        function = LIVE["function"]
+        return _fresh(function) if isinstance(function, torch.nn.Module) else function
 
     def _module(self, file: str) -> ModuleType:
         if file not in self.modules:
             self.modules[file] = load(Path(file))
         return self.modules[file]
+
+
+Variable = tuple[Callable[[], Any], Callable[[Any], None]]
+"""How one reads and writes a variable."""
+
+
+def _variables(target: Any, *, names: bool) -> dict[str, Variable]:
+    """Return the closure of a function, and with `names` the globals that it names."""
+    function = inspect.unwrap(target) if callable(target) else target
+    function = getattr(function, "__func__", function)
+    code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None) or ()
+    found: dict[str, Variable] = {}
+    for name, cell in zip(code.co_freevars if code else (), cells, strict=False):
+        with contextlib.suppress(ValueError):  # a cell that is still empty
+            cell.cell_contents  # noqa: B018
+            found[name] = (partial(getattr, cell, "cell_contents"), partial(setattr, cell, "cell_contents"))
+    if code and names:
+        space = function.__globals__
+        found |= {n: (partial(space.get, n), partial(space.__setitem__, n)) for n in code.co_names if n in space}
+    return found
+
+
+_SNAPSHOT: dict[str, Any] = {}
+
+
+def _restore() -> None:
+    """Put back what a run of the live function may have changed; the first time, take note of it."""
+    variables = _variables(_uncompiled(LIVE["function"]), names=True)
+    first = not _SNAPSHOT
+    _SNAPSHOT.setdefault("", None)
+    for name, (get, put) in variables.items():
+        value = get()
+        if isinstance(value, torch.nn.Module):
+            if first:
+                _SNAPSHOT[name] = _fresh(dict(value.state_dict()))
+            else:
+                value.load_state_dict(_SNAPSHOT[name])
+        elif isinstance(value, STATE):
+            if first:
+                _SNAPSHOT[name] = _fresh(value)
+            elif name in _SNAPSHOT:
+                put(_fresh(_SNAPSHOT[name]))
 
 
 def load(path: Path) -> ModuleType:

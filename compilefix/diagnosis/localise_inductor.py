@@ -62,10 +62,11 @@ def _written_wrong(bench: Bench) -> str | None:
     """Say where the same lowering comes out right: then the C++ that is written for it is wrong. None: nowhere."""
     if bench.target.interpreted or bench.target.device != "cpu":
         return None
-    target = Target("inductor", INTERPRETED, bench.target.dynamic)
-    cuda = bench.lab.ask(bench.subject, Probe(what="the code for CUDA", target=target))[0]
-    if cuda.did is not Did.UNSUPPORTED:
-        return "in the code for CUDA, interpreted" if cuda.did in GOOD else None
+    if bench.subject.spec["kind"] != "live":  # the parent of interpreting probes is no fork of the caller
+        target = Target("inductor", INTERPRETED, bench.target.dynamic)
+        cuda = bench.lab.ask(bench.subject, Probe(what="the code for CUDA", target=target))[0]
+        if cuda.did is not Did.UNSUPPORTED:
+            return "in the code for CUDA, interpreted" if cuda.did in GOOD else None
     scalar = bench.right(bench.probe("no vectorised code", settings=switches.CODEGEN[0].told))[0]
     return "without vectorised code" if scalar else None
 
