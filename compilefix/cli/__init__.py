@@ -73,7 +73,9 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    argv = sys.argv[1:] if argv is None else list(argv)
     args = parser().parse_args(argv)
+    args.behind = "--" in argv
     try:
         return int(args.run(args))
     except CompilefixError as error:

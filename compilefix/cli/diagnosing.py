@@ -8,15 +8,17 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compilefix import config, registry
 from compilefix.cli import options
 from compilefix.cuda_interpreted import gpus
-from compilefix.diagnosis import capture_run, session, subject
-from compilefix.diagnosis.result import Diagnosis, Step
 from compilefix.errors import UsageError
 from compilefix.outcome import Target
+
+if TYPE_CHECKING:
+    from compilefix.diagnosis.result import Diagnosis, Step
+    from compilefix.diagnosis.subject import Subject
 
 DEFAULTS: dict[str, Any] = {"timeout": 60.0, "seed": 0, "memory": "8GiB", "gpu": gpus.DEFAULT}
 
@@ -51,6 +53,8 @@ def add_running(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
 
 def diagnosed(args: argparse.Namespace, *, match: bool, cure: bool, minimise: bool) -> Diagnosis:
     """Do what the arguments ask; raises `UsageError` for arguments that make no sense together."""
+    from compilefix.diagnosis import session
+
     chosen = DEFAULTS | {"jobs": options.cores()} | options.settings(args)
     if chosen["jobs"] < 1:
         raise UsageError(f"--jobs {chosen['jobs']} must be at least 1")
@@ -77,7 +81,9 @@ def diagnosed(args: argparse.Namespace, *, match: bool, cure: bool, minimise: bo
     return session.run(_maker(args, repros), asked, watch=_watch(), artifacts=artifacts)
 
 
-def _maker(args: argparse.Namespace, repros: tuple[Path, ...]) -> Callable[[Path], subject.Subject]:
+def _maker(args: argparse.Namespace, repros: tuple[Path, ...]) -> Callable[[Path], Subject]:
+    from compilefix.diagnosis import capture_run, subject
+
     command = _command(args)
     if command:
         return lambda folder: capture_run.captured(command, folder, args.budget * 0.5)
@@ -98,7 +104,7 @@ def _command(args: argparse.Namespace) -> list[str]:
     """Return the command behind ``--``; argparse gives its first word to FILE:FUNC."""
     if not args.command:
         return []
-    if "--" not in sys.argv and not getattr(args, "behind", False):
+    if not args.behind:
         raise UsageError(f"one program at a time; {' '.join(args.command)!r} is too much (a command goes behind --)")
     return [args.program, *args.command]
 

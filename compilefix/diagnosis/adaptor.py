@@ -29,6 +29,10 @@ LIVE: dict[str, Any] = {}
 """Function, arguments and keyword arguments of a caller that forked this process."""
 
 
+NUDGE: list[Callable[[Any], Any]] = []
+"""What changes inputs and parameters before a run, see `switch_nudge`."""
+
+
 class SubjectError(Exception):
     """The user's code is not what was announced; the message says so in one line."""
 
@@ -82,6 +86,9 @@ class Loaded:
         self.program = plain = _uncompiled(program)
         if self.spec.get("eval") and isinstance(plain, torch.nn.Module):
             plain.eval()
+        if isinstance(plain, torch.nn.Module):
+            for nudge in NUDGE:
+                nudge(plain)
         if not callable(plain):
             raise SubjectError(f"{self.spec.get('function')} is a {type(plain).__name__}, which cannot be called")
         _check_arity(plain, args, self.keywords)
@@ -115,6 +122,8 @@ class Loaded:
             args, kwargs = self._given(device)
             self.keywords = tuple(kwargs)
             self._made = (*args, *kwargs.values())
+            for nudge in NUDGE:
+                self._made = tuple(map(nudge, self._made))
         return self._made
 
     def _given(self, device: str) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -17,6 +17,9 @@ from compilefix.outcome import REFERENCE, Did, Outcome, Target
 LISTING = {"sites": {"list": True}, "graphs": {"list": True}, "nodes": {"list": True}}
 """Switches of the ladder's probes: they change nothing and list what could be switched."""
 
+NOISE = 1e-4
+"""Largest difference that can be rounding where terms cancel."""
+
 NEEDED = ("decompose_", "stable_sort", "fix_auto_functionalized")
 """Passes without which nothing compiles."""
 
@@ -72,6 +75,33 @@ def _listing(target: Target) -> dict[str, Any]:
     if target.backend == "eager":
         return {"graphs": {"list": True}, "nodes": {"list": True}, "dynamo": {"list": True}}
     return LISTING
+
+
+def excused(lab: Lab, subject: Subject, target: Target, bad: Outcome) -> str | None:
+    """
+    Say why a difference is rounding and no defect, None where it is one.
+
+    Where large terms cancel, as in the gradient of a bias before a normalisation, what is left is noise in plain and in
+    compiled code. Then the plain program moves as much when its inputs change in the last digit. Only differences that
+    are small in themselves are excused: a step of a rounding function moves as well, and is none of this.
+    """
+    defects = [d for d in bad.differences if not d.note]
+    if bad.did is not Did.MISMATCH or not all(d.what in ("values", "gradient") for d in defects):
+        return None
+    if not all(d.worst is not None and d.worst <= NOISE for d in defects):
+        return None
+    plain = Target("eager", target.device if not target.interpreted else "cpu")
+    if plain == target:
+        return None
+    probes = [Probe(what="inputs changed in the last digit", target=plain, switches={"nudge": {"seed": s}}) for s in (1, 2)]
+    moved: dict[str, float] = {}
+    for outcome in lab.ask(subject, *probes):
+        for d in outcome.differences:
+            moved[d.leaf] = max(moved.get(d.leaf, 0.0), d.worst or 0.0)
+    if all((d.worst or 0.0) <= 8 * moved.get(d.leaf, 0.0) for d in defects):
+        first = defects[0]
+        return f"{first.what} of {first.leaf} differs by {first.worst:.2g}, as plain code does with inputs one ulp off"
+    return None
 
 
 def first_bad(found: dict[Target, Outcome]) -> Target | None:

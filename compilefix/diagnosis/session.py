@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from compilefix import environment
 from compilefix.cuda_interpreted.gpus import DEFAULT as DEFAULT_GPU
 from compilefix.diagnosis import localise
 from compilefix.diagnosis.lab import Lab, OutOfTimeError
@@ -97,6 +98,8 @@ def run(
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="compilefix-diagnosis-", ignore_cleanup_errors=True) as folder:
         subject = make(Path(folder))
+        if subject.verdict is not None:
+            return _at_once(subject, options)
         warnings, own = subject.warnings, launcher is None
         if launcher is None:
             require_torch()
@@ -124,8 +127,9 @@ def run(
         finally:
             if own:
                 launcher.close()
-        if launcher.environment.scrubbed:
-            warnings += (f"not passed on to probes: {', '.join(launcher.environment.scrubbed)}",)
+        scrubbed = [name for name in launcher.environment.scrubbed if not name.endswith("_CACHE_DIR")]
+        if scrubbed:
+            warnings += (f"not passed on to probes: {', '.join(scrubbed)}",)
         conclusion, reason = _conclude(draft)
         return Diagnosis(
             subject=subject.name,
@@ -148,6 +152,13 @@ def run(
         )
 
 
+def _at_once(subject: Subject, options: Options) -> Diagnosis:
+    assert subject.verdict is not None
+    conclusion, reason = subject.verdict
+    here = environment.detect(missing={})
+    return Diagnosis(subject=subject.name, conclusion=conclusion, reason=reason, environment=here, seed=options.seed)
+
+
 def _fill(draft: Draft, lab: Lab, subject: Subject, options: Options, start: float) -> None:
     def until(phase: str) -> float:
         return max(start + SHARES[phase] * options.budget - time.monotonic(), 0.0)
@@ -156,9 +167,16 @@ def _fill(draft: Draft, lab: Lab, subject: Subject, options: Options, start: flo
         with lab.during("baseline"):
             draft.ladder = localise.ladder(lab, subject, targets_of(options))
         _check_usage(subject, draft.ladder)
-        draft.target = localise.first_bad(draft.ladder)
-        if draft.target is None:
-            return
+        with lab.during("baseline"):
+            while True:
+                draft.target = localise.first_bad(draft.ladder)
+                if draft.target is None:
+                    return
+                why = localise.excused(lab, subject, draft.target, draft.ladder[draft.target])
+                if why is None:
+                    break
+                excused = replace(draft.ladder[draft.target], did=Did.NUMERICS, reason=why)
+                draft.ladder[draft.target] = excused
         bad = draft.ladder[draft.target]
         draft.culprits = (Culprit(stage=draft.target.backend, how="the first stage that misbehaves"),)
         bench = localise.Bench(lab, subject, draft.target, bad)
@@ -169,8 +187,8 @@ def _fill(draft: Draft, lab: Lab, subject: Subject, options: Options, start: flo
 
             draft.records = options.records
             ops = sorted({node["op"].rstrip("_") for node in bad.facts.get("nodes", ())})
-            environment = lab.launcher.environment
-            draft.matches = match.matches(options.records, bad, draft.target, draft.culprits, environment, ops)
+            here = lab.launcher.environment
+            draft.matches = match.matches(options.records, bad, draft.target, draft.culprits, here, ops)
         if options.cure:
             from compilefix.diagnosis import cures
 
@@ -188,7 +206,9 @@ def _fill(draft: Draft, lab: Lab, subject: Subject, options: Options, start: flo
 
 
 def _localise(draft: Draft, bench: localise.Bench) -> None:
-    draft.culprits = localise.localise(bench)
+    places = bench.subject.spec.get("places", {})  # a captured graph has lost its own
+    found = localise.localise(bench)
+    draft.culprits = tuple(replace(c, place=c.place or next(iter(places.get(c.op, ())), None)) for c in found)
 
 
 def _refine(draft: Draft, bench: localise.Bench) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from compilefix import registry
+from compilefix.diagnosis.result import Conclusion
 from compilefix.errors import RecordError, UsageError
 from compilefix.registry import Record
 
@@ -73,6 +74,8 @@ class Subject:
     spec: dict[str, Any] = field(default_factory=dict)
     fields: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    verdict: tuple[Conclusion, str] | None = None
+    """Where there is nothing to diagnose, why."""
 
     @property
     def record(self) -> Record:
