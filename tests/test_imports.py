@@ -40,6 +40,20 @@ ALLOWED = {
         "",
         *GROUND,
     },
+    "diagnosis": {
+        "cuda_interpreted",
+        "cure",
+        "environment",
+        "issue",
+        "ops",
+        "oracle",
+        "outcome",
+        "registry",
+        "runner",
+        "settings",
+        "workarounds",
+        *GROUND,
+    },
     "validation": {"oracle", *GROUND},
     "recipes": {"oracle", "outcome", "issue", *GROUND},
     "gate": {"condition", "environment", "issue", *GROUND},
@@ -57,11 +71,12 @@ ALLOWED = {
         *GROUND,
     },
     "standing": {"environment", "gate", "ops", "registry", "workarounds", *GROUND},
-    "report": {"check", "cure", "standing", "environment", "issue", "outcome", "registry", *GROUND},
+    "report": {"check", "cure", "diagnosis", "standing", "environment", "issue", "outcome", "registry", *GROUND},
     "cli": {
         "check",
         "config",
         "cuda_interpreted",
+        "diagnosis",
         "environment",
         "gate",
         "measured",
@@ -76,14 +91,25 @@ ALLOWED = {
         *GROUND,
     },
     "__main__": {"cli"},
-    "": {"gate", "standing", "validation", "workarounds"},
+    "": {"diagnosis", "gate", "standing", "validation", "workarounds"},
 }
 """Room to the rooms it may import; the empty name is the package itself, for its version."""
 
 HEAVY = {
-    "torch": {"cuda_interpreted", "environment", "oracle", "ops", "recipes", "runner", "validation", "workarounds"},
+    "torch": {
+        "cuda_interpreted",
+        "diagnosis",
+        "environment",
+        "oracle",
+        "ops",
+        "recipes",
+        "runner",
+        "validation",
+        "workarounds",
+    },
     "rich": {"report/table", "report/listing", "cli/progress"},
     "platformdirs": {"gate", "runner"},
+    "depyf": {"diagnosis/artifacts"},
 }
 """Third-party packages and where they may be imported."""
 

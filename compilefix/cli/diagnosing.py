@@ -85,16 +85,17 @@ def _maker(args: argparse.Namespace, repros: tuple[Path, ...]) -> Callable[[Path
     from compilefix.diagnosis import capture_run, subject
 
     command = _command(args)
+    compile, config = _pairs("--compile", args.compile), _pairs("--config", args.config)
     if command:
-        return lambda folder: capture_run.captured(command, folder, args.budget * 0.5)
+        return lambda folder: capture_run.captured(command, folder, args.budget * 0.5, compile=compile, config=config)
     if args.program is None:
         raise UsageError("name a program: FILE:FUNC, or -- COMMAND")
     return lambda folder: subject.build(
         args.program,
         folder,
         inputs=args.inputs,
-        compile=_pairs("--compile", args.compile),
-        config=_pairs("--config", args.config),
+        compile=compile,
+        config=config,
         evaluate=args.eval,
         repros=repros,
     )

@@ -1,8 +1,8 @@
 """
 What breaks a user's own function under torch.compile, and what works instead.
 
-``compilefix.diagnose(fn, *args, **kwargs)`` and ``compilefix diagnose FILE:FUNC`` return a `Diagnosis`. Every question is
-a probe: one child of a warmed parent, in which parts of the compiler are switched off.
+``compilefix.diagnose(fn, *args, **kwargs)`` and ``compilefix diagnose FILE:FUNC`` return a `Diagnosis`. Every question
+is a probe: one child of a warmed parent, in which parts of the compiler are switched off.
 """
 
 from __future__ import annotations

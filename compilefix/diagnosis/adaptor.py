@@ -129,7 +129,8 @@ class Loaded:
     def _given(self, device: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
         kind = self.spec["kind"]
         if kind == "live":
-            return _fresh((tuple(LIVE["args"]), dict(LIVE["kwargs"])))
+            args, kwargs = _fresh((tuple(LIVE["args"]), dict(LIVE["kwargs"])))
+            return args, kwargs
         if kind == "captured":
             return tuple(torch.load(self.spec["file"], weights_only=False)["inputs"]), {}
         if kind == "fx":
@@ -217,7 +218,7 @@ def _restore() -> None:
 
 
 def load(path: Path) -> ModuleType:
-    """Execute the user's file as a new module, with its folder on the path; torch.compile inside leaves things plain."""
+    """Execute the user's file as a new module, with its folder on the path; torch.compile in it does nothing."""
     name = f"compilefix_subject_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:6]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -238,7 +239,7 @@ def _plain_compile() -> Iterator[None]:
     def plain(model: Any = None, **_: Any) -> Any:
         return model if model is not None else lambda function: function
 
-    torch.compile = plain  # type: ignore[assignment]
+    torch.compile = plain
     try:
         yield
     finally:
@@ -274,7 +275,9 @@ def _check_arity(program: Any, args: tuple[Any, ...], keywords: tuple[str, ...])
         signature.bind(*args[:taken], **dict(zip(keywords, args[taken:], strict=True)))
     except TypeError as error:
         hint = "" if args else "; give --inputs FILE:FUNC, or define inputs() beside it"
-        raise SubjectError(f"the inputs do not fit {getattr(program, '__name__', 'the module')}: {error}{hint}") from None
+        raise SubjectError(
+            f"the inputs do not fit {getattr(program, '__name__', 'the module')}: {error}{hint}"
+        ) from None
 
 
 def _takes_one(function: Any) -> bool:

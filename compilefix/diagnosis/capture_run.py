@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from compilefix.diagnosis.result import Conclusion
@@ -20,14 +20,21 @@ CAPTURED = "captured.json"
 GRACE = 5.0
 
 
-def captured(command: Sequence[str], folder: Path, seconds: float) -> Subject:
+def captured(
+    command: Sequence[str],
+    folder: Path,
+    seconds: float,
+    *,
+    compile: Mapping[str, object] | None = None,
+    config: Mapping[str, object] | None = None,
+) -> Subject:
     """
     Run `command` and return the first of its graphs that misbehaves.
 
-    The program is stopped once a graph is caught, and after `seconds`. What it prints goes where it always goes, to
-    stderr. Forward results and written inputs are checked; what goes wrong in Dynamo itself, or in gradients alone, is
-    not seen here. Where nothing is caught the subject carries a verdict. Raises `UsageError` for a command that cannot
-    be started, `HarnessError` where the graph cannot be saved.
+    The program is stopped once a graph is caught, and after `seconds`. What it prints goes to stderr. Forward results
+    and written inputs are checked; what goes wrong in Dynamo itself, or in gradients alone, is not seen here. Settings
+    that the program has changed are taken over; `config` comes on top. Where nothing is caught the subject carries a
+    verdict. Raises `UsageError` for a command that cannot be started, `HarnessError` where the graph cannot be saved.
     """
     where = folder / "capture"
     where.mkdir()
@@ -50,7 +57,7 @@ def captured(command: Sequence[str], folder: Path, seconds: float) -> Subject:
     finally:
         _stop(process)
     if found.exists():
-        return _subject(name, folder, where)
+        return _subject(name, folder, where, dict(compile or {}), dict(config or {}))
     looked = _looked_at(where)
     if late:
         verdict = Conclusion.UNRESOLVED, f"nothing misbehaved within {seconds:g} s ({looked})"
@@ -61,12 +68,13 @@ def captured(command: Sequence[str], folder: Path, seconds: float) -> Subject:
     return Subject(name=name, path=where, folder=folder, verdict=verdict)
 
 
-def _subject(name: str, folder: Path, where: Path) -> Subject:
+def _subject(name: str, folder: Path, where: Path, compile: dict[str, object], config: dict[str, object]) -> Subject:
     told = json.loads((where / CAPTURED).read_text(encoding="utf-8"))
     if "failed" in told:
         raise HarnessError(f"a graph misbehaves ({told['why']}) but cannot be saved: {visible(told['failed'])}")
     spec = {"kind": "captured", "file": str(where / GRAPH), "places": told["places"], "why": told["why"]}
-    return write(f"{name}: first graph that misbehaves", folder / "subject", spec, {"compile": {}, "config": {}})
+    fields = {"compile": compile, "config": told["config"] | config}
+    return write(f"{name}: first graph that misbehaves", folder / "subject", spec, fields)
 
 
 def _looked_at(where: Path) -> str:

@@ -200,7 +200,7 @@ def _wide(bench: Bench, culprits: tuple[Culprit, ...]) -> Iterator[Idea]:
 
 
 def enclosing(place: str | None) -> tuple[str, str] | None:
-    """Return file and qualified name of the innermost function around ``file:line: source``, None where there is none."""
+    """Return file and qualified name of the innermost function around ``file:line: source``; None: there is none."""
     match = re.match(r"(.+?\.py):(\d+)", place or "")
     if match is None:
         return None

@@ -63,10 +63,10 @@ def diagnose_call(
     options = options or Options(records=registry.discover().records)
     require_torch()
     session.check_isolation(options)
-    if torch.cuda.is_initialized():
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         raise HarnessError("this process uses CUDA, which does not survive a fork; diagnose FILE:FUNC instead")
     folder, trouble = usable_cache(str(options.cache or default_cache()))
-    notes = (f"cache folder not usable ({trouble}); compiled cold in {folder}",) if trouble else ()
+    notes: tuple[str, ...] = (f"cache folder not usable ({trouble}); compiled cold in {folder}",) if trouble else ()
     notes += _notes(args, kwargs or {}, options)
     adaptor.LIVE.update(function=function, args=tuple(args), kwargs=dict(kwargs or {}))
     name = getattr(function, "__qualname__", type(function).__name__)

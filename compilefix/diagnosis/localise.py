@@ -93,7 +93,9 @@ def excused(lab: Lab, subject: Subject, target: Target, bad: Outcome) -> str | N
     plain = Target("eager", target.device if not target.interpreted else "cpu")
     if plain == target:
         return None
-    probes = [Probe(what="inputs changed in the last digit", target=plain, switches={"nudge": {"seed": s}}) for s in (1, 2)]
+    probes = [
+        Probe(what="inputs changed in the last digit", target=plain, switches={"nudge": {"seed": s}}) for s in (1, 2)
+    ]
     moved: dict[str, float] = {}
     for outcome in lab.ask(subject, *probes):
         for d in outcome.differences:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from compilefix.diagnosis import search
 from compilefix.diagnosis.lab import GOOD, Probe
 from compilefix.diagnosis.localise import Bench
-from compilefix.diagnosis.program import Input, Program, sliced
+from compilefix.diagnosis.program import Program, sliced
 from compilefix.diagnosis.result import Culprit, Minimal
 from compilefix.diagnosis.subject import Subject
 from compilefix.issue import Symptom
@@ -232,12 +232,18 @@ class Reduction:
         """Write what is still a captured value as a literal, and unusual dtypes as usual ones."""
         assert self.best is not None
         literal = {
-            i.name: replace(i, recipe="literal") for i in self.best.inputs if i.recipe == "saved" and "literal" in i.told
+            i.name: replace(i, recipe="literal")
+            for i in self.best.inputs
+            if i.recipe == "saved" and "literal" in i.told
         }
         if literal:
             self._keep([self.best.with_inputs(**literal)], "literal values")
         for given in self.best.inputs:
-            usual = {"torch.float16": "torch.float32", "torch.bfloat16": "torch.float32", "torch.float64": "torch.float32"}
+            usual = {
+                "torch.float16": "torch.float32",
+                "torch.bfloat16": "torch.float32",
+                "torch.float64": "torch.float32",
+            }
             usual |= dict.fromkeys(("torch.int32", "torch.int16", "torch.int8", "torch.uint8"), "torch.int64")
             if given.dtype in usual and given.recipe not in ("saved", "literal", "code"):
                 changed = replace(given, dtype=usual[given.dtype])

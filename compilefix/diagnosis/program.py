@@ -113,7 +113,7 @@ class Input:
         }
         if dtype == "torch.bool":
             made["cycle"] = f"(torch.arange({n}) % 2 == 0){reshape}"
-        text = made[self.recipe]
+        text = str(made[self.recipe])
         default = {"arange": "torch.int64"}.get(self.recipe, "torch.float32")
         if self.recipe in ("zeros", "ones", "linspace", "arange") and dtype == default:
             text = text.replace(f", dtype={dtype}", "")

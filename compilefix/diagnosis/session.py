@@ -1,4 +1,4 @@
-"""One whole diagnosis: baseline, localise, match, cure, minimise; whatever ends it early, the best so far comes back."""
+"""One whole diagnosis: baseline, localise, match, cure, minimise; what ends it early brings back the best so far."""
 
 from __future__ import annotations
 
@@ -254,7 +254,10 @@ def _conclude(draft: Draft) -> tuple[Conclusion, str | None]:
     compiled = [o for t, o in draft.ladder.items() if t.backend != REFERENCE]
     error = next((o.error for o in _references(draft.ladder) if o.error), None)
     if error is not None and compiled:
-        return Conclusion.FAILS_PLAINLY, f"your code fails without torch.compile: {error[0]}: {error[1].splitlines()[0]}"
+        return (
+            Conclusion.FAILS_PLAINLY,
+            f"your code fails without torch.compile: {error[0]}: {error[1].splitlines()[0]}",
+        )
     undecided = next((o for o in compiled if o.did is Did.UNRESOLVED), None)
     if undecided is not None or not any(o.did in (Did.OK, Did.NUMERICS) for o in compiled):
         why = undecided.reason if undecided else next((o.reason for o in compiled), "nothing ran")

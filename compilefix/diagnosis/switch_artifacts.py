@@ -90,8 +90,8 @@ def _kernels(folder: Path, troubles: list[str]) -> Iterator[None]:
         (folder / f"output_code_{count}.py").write_text(code, encoding="utf-8")
         count += 1
 
-    GraphLowering.save_output_code = staticmethod(save)  # type: ignore[method-assign]
+    GraphLowering.save_output_code = staticmethod(save)
     try:
         yield
     finally:
-        GraphLowering.save_output_code = original  # type: ignore[method-assign]
+        GraphLowering.save_output_code = original

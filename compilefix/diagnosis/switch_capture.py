@@ -178,7 +178,7 @@ def _call(node: Any, args: list[str], kwargs: list[str]) -> str:
     elif isinstance(target, torch._ops.HigherOrderOperator):
         raise NoCodeError(f"{target} takes functions, which cannot be written as plain code")
     else:
-        name = torch.fx.graph._get_qualified_name(target).replace("_operator.", "operator.")
+        name = torch.fx.node._get_qualified_name(target).replace("_operator.", "operator.")
         module = (getattr(target, "__module__", None) or "torch").split(".")[0]
         if module not in _MODULES or name.startswith("torch._dynamo"):
             raise NoCodeError(f"{name} is not torch's")

@@ -52,7 +52,7 @@ def enter(told: dict[str, Any], record: Record, seen: dict[str, Any]) -> Iterato
 
     before = CompilerBisector.__dict__["disable_subsystem"]
     check = GraphTransformObserver.__dict__.get("_check_disable_pass")
-    CompilerBisector.disable_subsystem = staticmethod(disabled)  # type: ignore[method-assign, assignment]
+    CompilerBisector.disable_subsystem = staticmethod(disabled)  # type: ignore[method-assign]
     if check is not None:
 
         def checked(self: Any) -> bool:

@@ -20,7 +20,6 @@ from compilefix.workarounds.kind_backend import Backend
 from compilefix.workarounds.kind_island import Island
 from compilefix.workarounds.kind_rewrite import ISLAND, Swap, spellings
 
-
 _MADE: dict[str, Any] = {}
 """Scopes of this process: Dynamo compiles anew for every new function mode."""
 
@@ -90,10 +89,11 @@ def _overload(text: str) -> Any:
 def _fallback(names: list[str]) -> Iterator[None]:
     from torch._inductor.lowering import fallback_handler, lowerings
 
+    handler: Any = fallback_handler
     targets = [_overload(name) for name in names]
     before = {target: lowerings[target] for target in targets if target in lowerings}
     for target in targets:
-        lowerings[target] = fallback_handler(target, add_to_fallback_set=False)
+        lowerings[target] = handler(target, add_to_fallback_set=False)
     try:
         yield
     finally:

@@ -1,7 +1,10 @@
-"""Inside the user's program: hold each compiled graph against the plain one on its first calls, keep the first bad one."""
+"""Inside the user's program: hold each graph against the plain one on its first calls, keep the first bad one."""
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import importlib
 import json
 import os
 from collections.abc import Callable
@@ -15,6 +18,9 @@ from compilefix.oracle import Observation, compare, flatten, overlaps
 
 CALLS = 3
 """Calls of each graph that are checked."""
+
+NOT_TAKEN = ("cache", "compile_threads", "debug", "trace", "verbose", "pgo", "suppress_errors")
+"""Words in settings that say how the program is run and not what is compiled."""
 
 CAPTURED = "captured.json"
 SEEN = "seen.json"
@@ -44,7 +50,7 @@ class Watch:
         for node in gm.graph.nodes:
             if node.op.startswith("call") and (place := place_of(node)):
                 places.setdefault(name_of(node).rstrip("_"), []).append(place)
-        told = {"why": why, "places": places, "pid": os.getpid()}
+        told = {"why": why, "places": places, "pid": os.getpid(), "config": settings()}
         try:
             torch.save({"graph": gm, "inputs": inputs}, self.folder / GRAPH)
         except Exception as error:  # graphs can hold anything; then the reason is all there is
@@ -52,6 +58,19 @@ class Watch:
         part = self.folder / f"{os.getpid()}.part"
         part.write_text(json.dumps(told), encoding="utf-8")
         part.rename(self.folder / CAPTURED)
+
+
+def settings() -> dict[str, object]:
+    """Return by full name the settings that the program has changed, as far as they are literals."""
+    found: dict[str, object] = {}
+    for name in ("torch._dynamo.config", "torch._functorch.config", "torch._inductor.config"):
+        module: Any = importlib.import_module(name)
+        for line in module.codegen_config().splitlines():
+            left, equals, right = line.partition(" = ")
+            if equals and left.startswith(name) and not any(word in left for word in NOT_TAKEN):
+                with contextlib.suppress(ValueError, SyntaxError):
+                    found[left] = ast.literal_eval(right)
+    return found
 
 
 def install(graphs: Any, folder: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from compilefix.cure import Cure
 from compilefix.diagnosis.result import Conclusion, Diagnosis, Likeness, Trial
-
 from compilefix.report.interface import describe, where
 from compilefix.report.table import Page
 
@@ -53,7 +52,8 @@ def _lines(diagnosis: Diagnosis) -> list[tuple[str, str]]:
         lines.append(
             (
                 "minimal",
-                f"{small.nodes} of {small.nodes_before} operations, {small.elements} of {small.elements_before} elements"
+                f"{small.nodes} of {small.nodes_before} operations, "
+                f"{small.elements} of {small.elements_before} elements"
                 + ("" if small.complete else " (time ran out before it was done)"),
             )
         )
@@ -78,8 +78,11 @@ def _cures(diagnosis: Diagnosis) -> list[tuple[str, str]]:
     if best is None:
         tried = len(diagnosis.trials)
         return [("instead", f"none of {tried} workarounds cures it")] if tried else []
-    lines = [("instead", f"{best.cure.what} ({paid(best.cure)})"), *(("write", line) for line in best.code.splitlines())]
-    others = [t for t in diagnosis.cures[1:4]]
+    lines = [
+        ("instead", f"{best.cure.what} ({paid(best.cure)})"),
+        *(("write", line) for line in best.code.splitlines()),
+    ]
+    others = diagnosis.cures[1:4]
     return lines + ([("also", "; ".join(_short(t) for t in others))] if others else [])
 
 
@@ -99,6 +102,3 @@ def paid(cure: Cure) -> str:
 
 def _seconds(diagnosis: Diagnosis) -> str:
     return f"{sum(diagnosis.phases.values()):.1f} s"
-
-
-
