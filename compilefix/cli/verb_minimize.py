@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     found = diagnosing.diagnosed(args, match=False, cure=False, minimise=True)
     small = found.minimal
     if small is None:
-        why = found.reason if not found.exit_code == Exit.FINDINGS else "; ".join(found.warnings)
+        why = found.reason if found.exit_code != Exit.FINDINGS else "; ".join(found.warnings)
         print(f"compilefix: {found.subject}: {found.conclusion.value}{f': {why}' if why else ''}", file=sys.stderr)
         return int(Exit.INCONCLUSIVE if found.exit_code == Exit.FINDINGS else found.exit_code)
     print(

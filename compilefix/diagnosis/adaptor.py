@@ -91,7 +91,8 @@ class Loaded:
                 nudge(plain)
         if not callable(plain):
             raise SubjectError(f"{self.spec.get('function')} is a {type(plain).__name__}, which cannot be called")
-        _check_arity(plain, args, self.keywords)
+        if not self.drives:
+            _check_arity(plain, args, self.keywords)
         return _with_keywords(plain, len(args) - len(self.keywords), self.keywords) if self.keywords else plain
 
     def inputs(self, device: str) -> tuple[Any, ...]:

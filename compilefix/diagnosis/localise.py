@@ -85,6 +85,8 @@ def excused(lab: Lab, subject: Subject, target: Target, bad: Outcome) -> str | N
     compiled code. Then the plain program moves as much when its inputs change in the last digit. Only differences that
     are small in themselves are excused: a step of a rounding function moves as well, and is none of this.
     """
+    if _draws_its_own(lab, subject, target, bad):
+        return "Inductor draws other random numbers, by design; the same with torch._inductor.config.fallback_random"
     defects = [d for d in bad.differences if not d.note]
     if bad.did is not Did.MISMATCH or not all(d.what in ("values", "gradient") for d in defects):
         return None
@@ -106,9 +108,25 @@ def excused(lab: Lab, subject: Subject, target: Target, bad: Outcome) -> str | N
     return None
 
 
+def _draws_its_own(lab: Lab, subject: Subject, target: Target, bad: Outcome) -> bool:
+    """Tell whether a difference is only that Inductor has a generator of its own."""
+    if target.backend != "inductor" or bad.did is not Did.MISMATCH or subject.fields.get("random"):
+        return False
+    if not any(d.what == "rng" for d in bad.differences):
+        return False
+    told = {"settings": {setting.name: setting.value for setting in switches.NUMERICS if "random" in setting.key}}
+    return lab.right(subject, Probe(what="random numbers as plain code draws them", target=target, switches=told))[0]
+
+
 def first_bad(found: dict[Target, Outcome]) -> Target | None:
-    """Return the first target, in the order of the stages, that misbehaves."""
-    bad = [t for t, o in found.items() if t.backend != REFERENCE and o.did.bad]
+    """
+    Return the first target, in the order of the stages, that misbehaves.
+
+    Where the plain program raises, a compiled one that raises something else is none: there is nothing to compile.
+    """
+    raises = any(o.error for t, o in found.items() if t.backend == REFERENCE)
+    other = (Did.ERROR, Did.MISMATCH) if raises else ()
+    bad = [t for t, o in found.items() if t.backend != REFERENCE and o.did.bad and o.did not in other]
     return min(bad, key=lambda t: (t.dynamic, t.rank, t.device), default=None)
 
 
