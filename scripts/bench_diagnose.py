@@ -170,7 +170,8 @@ def report(bug: str, folder: Path, root: str, args: argparse.Namespace) -> None:
         f"  localise {other['seconds']:6.1f} s, {other['probes']} probes ({wall:.1f} s with loading): {other['found']}"
     )
     print(
-        f"{bug}: ratio {other['seconds'] / located:.1f}x after loading, {wall / (located + phases['warm up']):.1f}x with it"
+        f"{bug}: ratio {other['seconds'] / located:.1f}x after loading, "
+        f"{wall / (located + phases['warm up']):.1f}x with it"
     )
     if not args.no_minifier:
         seconds = minify(folder, root, bug)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,8 @@ def one(record: registry.Record, records: Any, launcher: Any, args: argparse.Nam
     if found.conclusion is not Conclusion.DEFECT or found.target is None:
         return row
     bad = found.ladder[found.target]
-    ops = sorted({node["op"].rstrip("_") for node in bad.facts.get("nodes", ())})
+    with tempfile.TemporaryDirectory() as folder:
+        ops = match.ops_of(bad, subject.build(record.id, Path(folder)))
     matches = match.matches(records, bad, found.target, found.culprits, launcher.environment, ops)
     keys = [c.key for c in found.culprits]
     return row | {

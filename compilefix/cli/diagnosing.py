@@ -103,7 +103,7 @@ def _maker(args: argparse.Namespace, repros: tuple[Path, ...]) -> Callable[[Path
 
 def _command(args: argparse.Namespace) -> list[str]:
     """Return the command behind ``--``; argparse gives its first word to FILE:FUNC."""
-    if not args.command:
+    if args.program is None or not (args.command or args.behind):
         return []
     if not args.behind:
         raise UsageError(f"one program at a time; {' '.join(args.command)!r} is too much (a command goes behind --)")

@@ -186,6 +186,19 @@ def searched(bench: Bench, sites: Sequence[dict[str, Any]]) -> tuple[Culprit, ..
     return convicted(bench, bench.minimal(places, lambda part: sites_off(bench, part)))
 
 
+def alternatives(bench: Bench, sites: Sequence[dict[str, Any]], found: tuple[Culprit, ...]) -> tuple[Culprit, ...]:
+    """Return `found` and the ops or passes that, left out in its place, make the program right just as well."""
+    if len(found) != 1:
+        return found
+    left = [site for site in sites if (site["subsystem"], site["op"]) != (found[0].subsystem, found[0].op)]
+    if not left or not bench.right(sites_off(bench, left, f"all passes but {found[0].op} left out"))[0]:
+        return found
+    more = searched(bench, left)
+    if len(more) != 1:
+        return found
+    return (*found, replace(more[0], how="right as well when this is not applied instead"))
+
+
 def sites_off(bench: Bench, sites: Sequence[dict[str, Any]], what: str | None = None) -> Probe:
     """Return the question whether the program is right without `sites`."""
     words = what or f"without {sites[0]['subsystem']} {_named(sites)} ({len(sites)})"
@@ -331,6 +344,9 @@ def _decompositions(bench: Bench) -> tuple[Culprit, ...]:
 def _partitioner(bench: Bench) -> tuple[Culprit, ...]:
     if Symptom.WRONG_GRADIENT not in bench.bad.symptoms:
         return ()
+    found = by_settings(bench, switches.PARTITIONER, "what the partitioner may do")
+    if found:
+        return found
     if not bench.right(bench.probe("the default partitioner", partitioner={"default": True}))[0]:
         return ()
     how = "right with the default partitioner instead of min-cut"

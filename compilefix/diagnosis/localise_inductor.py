@@ -10,6 +10,7 @@ from compilefix.diagnosis import switches
 from compilefix.diagnosis.lab import GOOD, Probe
 from compilefix.diagnosis.localise import (
     Bench,
+    alternatives,
     by_nodes,
     by_settings,
     lowerings_of,
@@ -37,7 +38,7 @@ def localise(bench: Bench) -> tuple[Culprit, ...]:
     probes = {name: probe for name, probe in asked.items() if probe is not None}
     right = dict(zip(probes, bench.right(*probes.values()), strict=True))
     if right.get("passes"):
-        return searched(bench, passes)
+        return alternatives(bench, passes, searched(bench, passes))
     if right["lowerings"] and lowerings:
         return searched(bench, lowerings)
     return _rest(bench)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from packaging.version import Version
 
 from compilefix.diagnosis.result import Culprit, Likeness, Match
+from compilefix.diagnosis.subject import Subject, called
 from compilefix.environment import Environment
 from compilefix.issue import STAGES, Contract, Expectation
 from compilefix.outcome import Outcome, Target
@@ -30,11 +31,16 @@ def matches(
     target: Target,
     culprits: Sequence[Culprit],
     environment: Environment,
-    ops: Sequence[str] = (),
+    ops: Collection[str] = (),
 ) -> tuple[Match, ...]:
     """Return the known issues that a diagnosis resembles, the best first; `ops` are those of the program."""
     found = [m for r in records if (m := _match(r, bad, target, culprits, environment, frozenset(ops))) is not None]
     return tuple(sorted(found, key=lambda m: (-m.score, m.id.startswith("contract"), m.id))[:MOST])
+
+
+def ops_of(bad: Outcome, subject: Subject) -> frozenset[str]:
+    """Return the operations of a program: those of its graphs, and what its file calls."""
+    return frozenset(node["op"].strip("_") for node in bad.facts.get("nodes", ())) | called(subject.file)
 
 
 def _match(

@@ -186,7 +186,7 @@ def _fill(draft: Draft, lab: Lab, subject: Subject, options: Options, start: flo
             from compilefix.diagnosis import match
 
             draft.records = options.records
-            ops = sorted({node["op"].rstrip("_") for node in bad.facts.get("nodes", ())})
+            ops = match.ops_of(bad, subject)
             here = lab.launcher.environment
             draft.matches = match.matches(options.records, bad, draft.target, draft.culprits, here, ops)
         if options.cure:

@@ -130,6 +130,15 @@ def build(
     return write(name, folder, spec, fields, file=path.resolve(), function=function)
 
 
+def called(file: Path | None) -> frozenset[str]:
+    """Return the names of everything that a file calls, methods by their last name; empty where there is no file."""
+    if file is None or not file.is_file():
+        return frozenset()
+    calls = (node.func for node in ast.walk(_tree(file)) if isinstance(node, ast.Call))
+    names = (getattr(call, "attr", None) or getattr(call, "id", "") for call in calls)
+    return frozenset(name.strip("_") for name in names)
+
+
 def write(
     name: str,
     folder: Path,
