@@ -163,7 +163,7 @@ def _of_culprit(bench: Bench, culprit: Culprit) -> Iterator[Idea]:
 
 _GROUPS = (
     *(switches.NUMERICS, switches.SCHEDULER, switches.CODEGEN, switches.LAYOUT),
-    *(switches.PARTITIONER, switches.AOT, switches.GUARDS, switches.DYNAMIC),
+    *(switches.PARTITIONER, switches.AOT, switches.CACHES, switches.GUARDS, switches.DYNAMIC),
 )
 
 

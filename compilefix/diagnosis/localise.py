@@ -52,7 +52,13 @@ class Bench:
         return search.minimal(
             items,
             lambda sets: self.lab.first(self.subject, [ask(chosen) for chosen in sets], lambda o: o.did in GOOD),
+            self.coarse,
         )
+
+    @property
+    def coarse(self) -> int:
+        """Into how many parts a search splits: two probes a job before the next round."""
+        return 2 * self.lab.jobs
 
 
 def ladder(lab: Lab, subject: Subject, targets: Sequence[Target]) -> dict[Target, Outcome]:
@@ -63,12 +69,18 @@ def ladder(lab: Lab, subject: Subject, targets: Sequence[Target]) -> dict[Target
     plain = [Probe(what="plain, twice, and in float64", target=t, mode=Mode.REFERENCE) for t in devices]
     found = dict(zip(devices, lab.ask(subject, *plain), strict=True))
     if all(outcome.did is Did.OK for outcome in found.values()):
-        probes = [Probe(what="as it is", target=t, switches=_listing(t)) for t in targets]
-        order = sorted(range(len(probes)), key=lambda i: -targets[i].rank)  # the longest first
-        outcomes = lab.ask(subject, *(probes[i] for i in order))
-        by_target = {targets[i]: outcome for i, outcome in zip(order, outcomes, strict=True)}
+        order = sorted(targets, key=lambda t: -t.rank)  # the longest first
+        probes = [Probe(what="as it is", target=t, switches=_listing(t)) for t in order]
+        probes += [unlowered(t) for t in targets if t == Target("inductor")]  # while that compiles; needed if it is bad
+        outcomes = lab.ask(subject, *probes)
+        by_target = dict(zip(order, outcomes, strict=False))
         found |= {t: by_target[t] for t in targets}
     return found
+
+
+def unlowered(target: Target) -> Probe:
+    """Return the question whether the program is right when nothing is lowered."""
+    return Probe(what="nothing is lowered", target=target, switches={"sites": {"off": ["lowerings|*"]}})
 
 
 def _listing(target: Target) -> dict[str, Any]:
@@ -142,8 +154,14 @@ def localise(bench: Bench) -> tuple[Culprit, ...]:
         "aot_eager_decomp_partition": _decompositions,
         "inductor": localise_inductor.localise,
     }
-    found = stages[bench.target.backend](bench)
+    found = _caches(bench) or stages[bench.target.backend](bench)
     return found or (_raised(bench) or Culprit(stage=bench.target.backend, how="no switch makes it right"),)
+
+
+def _caches(bench: Bench) -> tuple[Culprit, ...]:
+    fields = bench.subject.fields
+    on = fields.get("caches") == "warm" or any(s.name in fields.get("config", {}) for s in switches.CACHES)
+    return by_settings(bench, switches.CACHES, "the disk caches") if on else ()
 
 
 def _graphs(bench: Bench) -> tuple[int, ...]:
@@ -172,11 +190,28 @@ def by_sites(bench: Bench, subsystems: Sequence[str], *, everything: str) -> tup
     return searched(bench, chosen)
 
 
-def searched(bench: Bench, sites: Sequence[dict[str, Any]]) -> tuple[Culprit, ...]:
-    """Search `sites`, all of which off make the program right: ops and passes as a whole first, then each place."""
-    kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}
+Kinds = dict[tuple[str, str], list[dict[str, Any]]]
+"""Sites by subsystem and op or pass."""
+
+
+def kinds_of(sites: Sequence[dict[str, Any]]) -> Kinds:
+    """Return `sites` by subsystem and op or pass."""
+    kinds: Kinds = {}
     for site in sites:
         kinds.setdefault((site["subsystem"], site["op"]), []).append(site)
+    return kinds
+
+
+def first_round(bench: Bench, sites: Sequence[dict[str, Any]]) -> list[Probe]:
+    """Return the first probes of a search through `sites`, to be asked ahead of it."""
+    kinds = kinds_of(sites)
+    parts = search.split(list(kinds), min(bench.coarse, len(kinds)))[: max(bench.lab.jobs - 1, 1)]
+    return [sites_off(bench, [site for kind in part for site in kinds[kind]]) for part in parts]
+
+
+def searched(bench: Bench, sites: Sequence[dict[str, Any]]) -> tuple[Culprit, ...]:
+    """Search `sites`, all of which off make the program right: ops and passes as a whole first, then each place."""
+    kinds = kinds_of(sites)
 
     def ask(chosen: Sequence[tuple[str, str]]) -> Probe:
         return sites_off(bench, [site for kind in chosen for site in kinds[kind]])

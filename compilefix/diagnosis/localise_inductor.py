@@ -13,11 +13,13 @@ from compilefix.diagnosis.localise import (
     alternatives,
     by_nodes,
     by_settings,
+    first_round,
     lowerings_of,
     passes_of,
     raised,
     searched,
     sites_off,
+    unlowered,
 )
 from compilefix.diagnosis.result import Culprit
 from compilefix.outcome import INTERPRETED, Did, Target
@@ -31,15 +33,12 @@ def localise(bench: Bench) -> tuple[Culprit, ...]:
     of a pass, and the other way round never.
     """
     passes, lowerings = passes_of(bench), lowerings_of(bench)
-    asked = {
-        "passes": sites_off(bench, passes, "no passes") if passes else None,
-        "lowerings": bench.probe("nothing is lowered", sites={"off": ["lowerings|*"]}),
-    }
-    probes = {name: probe for name, probe in asked.items() if probe is not None}
-    right = dict(zip(probes, bench.right(*probes.values()), strict=True))
-    if right.get("passes"):
+    asked = [sites_off(bench, passes, "no passes")] if passes else []
+    lowered = bench.right(unlowered(bench.target))[0]
+    ahead = first_round(bench, lowerings) if lowered and lowerings else []
+    if asked and bench.right(*asked, *ahead)[0]:
         return alternatives(bench, passes, searched(bench, passes))
-    if right["lowerings"] and lowerings:
+    if lowered and lowerings:
         return searched(bench, lowerings)
     return _rest(bench)
 

@@ -10,19 +10,20 @@ First = Callable[[Sequence[tuple[T, ...]]], "int | None"]
 """Tests candidate sets, perhaps side by side; returns the index of one that holds, None where none does."""
 
 
-def minimal(items: Sequence[T], first: First[T]) -> tuple[T, ...]:
+def minimal(items: Sequence[T], first: First[T], coarse: int = 2) -> tuple[T, ...]:
     """
     Return a part of `items` that holds and no part of which, with one item less, does.
 
     `items` as a whole must hold; the caller checks both ends first. Halves are tested before finer parts, so that one
-    guilty item among n costs log2(n) rounds.
+    guilty item among n costs log2(n) rounds. With more `coarse` parts than two, as pays where tests run side by side
+    and the first that holds ends them, it costs fewer.
     """
-    kept, parts = tuple(items), 2
+    kept, parts = tuple(items), coarse
     while len(kept) > 1:
-        chunks = _split(kept, min(parts, len(kept)))
+        chunks = split(kept, min(parts, len(kept)))
         found = first(chunks)
         if found is not None:
-            kept, parts = chunks[found], 2
+            kept, parts = chunks[found], coarse
             continue
         if len(chunks) > 2:
             rest = [tuple(i for c in chunks if c is not chunk for i in c) for chunk in chunks]
@@ -36,12 +37,13 @@ def minimal(items: Sequence[T], first: First[T]) -> tuple[T, ...]:
     return kept
 
 
-def _split(items: tuple[T, ...], parts: int) -> list[tuple[T, ...]]:
+def split(items: Sequence[T], parts: int) -> list[tuple[T, ...]]:
+    """Return `items` in `parts` runs of about the same length."""
     size, extra = divmod(len(items), parts)
     chunks, start = [], 0
     for i in range(parts):
         end = start + size + (i < extra)
-        chunks.append(items[start:end])
+        chunks.append(tuple(items[start:end]))
         start = end
     return chunks
 

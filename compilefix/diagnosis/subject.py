@@ -135,7 +135,7 @@ def called(file: Path | None) -> frozenset[str]:
     if file is None or not file.is_file():
         return frozenset()
     calls = (node.func for node in ast.walk(_tree(file)) if isinstance(node, ast.Call))
-    names = (getattr(call, "attr", None) or getattr(call, "id", "") for call in calls)
+    names = (str(getattr(call, "attr", getattr(call, "id", ""))) for call in calls)
     return frozenset(name.strip("_") for name in names)
 
 

@@ -63,9 +63,12 @@ AOT = (
     Setting("aot_autograd/functionalize_rng", f"{FUNCTORCH}functionalize_rng_ops", False),
     Setting("aot_autograd/guess_tangent_strides", f"{FUNCTORCH}guess_tangent_strides_as_outputs", False),
     Setting("aot_autograd/backward_pass_autocast", f"{FUNCTORCH}backward_pass_autocast", "off"),
+)
+CACHES = (
     Setting("caches/autograd_cache", f"{FUNCTORCH}enable_autograd_cache", False),
     Setting("caches/fx_graph_cache", f"{INDUCTOR}fx_graph_cache", False),
 )
+"""Off in every probe, unless the program asks for them."""
 GUARDS = (
     Setting("guards/hooks", f"{DYNAMO}skip_nnmodule_hook_guards", False),
     Setting("guards/dict_tags", f"{DYNAMO}skip_tensor_guards_with_matching_dict_tags", False),

@@ -141,7 +141,8 @@ def test_an_fx_repro_is_a_subject(cli: Cli, tmp_path: Path) -> None:
     path.write_text(
         "import torch\n\n\nclass Repro(torch.nn.Module):\n    def forward(self, arg0_1):\n"
         "        relu = torch.ops.aten.relu.default(arg0_1);  arg0_1 = None\n        return (relu,)\n\n\n"
-        "def load_args(reader):\n    buf0 = reader.storage(None, 256)\n    reader.tensor(buf0, (64,), is_leaf=True)\n\n\n"
+        "def load_args(reader):\n    buf0 = reader.storage(None, 256)\n"
+        "    reader.tensor(buf0, (64,), is_leaf=True)\n\n\n"
         "load_args._version = 0\nmod = Repro()\n",
         encoding="utf-8",
     )

@@ -41,6 +41,18 @@ def test_one_among_many_takes_few_rounds() -> None:
     assert rounds == 10
 
 
+def test_more_parts_take_fewer_rounds() -> None:
+    """Four parts, of which the first that holds ends a round, quarter the items each time."""
+    sizes = []
+
+    def first(sets: Sequence[tuple[int, ...]]) -> int | None:
+        sizes.append(len(sets))
+        return next((i for i, chosen in enumerate(sets) if 700 in chosen), None)
+
+    assert search.minimal(range(1024), first, coarse=4) == (700,)
+    assert sizes == [4] * 5
+
+
 def test_alternatives_are_found_one_after_another() -> None:
     """Two items of which one is enough are two sets."""
 
