@@ -37,18 +37,18 @@ def program(*args, **kwargs):
     return OP.op(*args, **kwargs)
 """
 NAMES = """
-abs acos add addmm amax argmax atan2 baddbmm bmm cat ceil clamp complex constant_pad_nd copysign cos cosh cross cummax
-cumprod cumsum diff dist div dot dsplit einsum erf exp expm1 fft.fft flip floor fmod gather ge hypot i0 index_select
-isnan kron lerp linalg.norm linalg.vector_norm log log1p logaddexp logcumsumexp logsumexp lt masked_fill matmul max mean
-median min mm mul mv nan_to_num narrow neg nn.functional.avg_pool2d nn.functional.conv1d nn.functional.conv2d
-nn.functional.embedding nn.functional.gelu nn.functional.group_norm nn.functional.layer_norm nn.functional.mse_loss
-nn.functional.pad nn.functional.silu nn.functional.softplus nonzero norm outer permute pow prod reciprocal repeat roll
-rsqrt sigmoid sign sort split sqrt stack std sub sum tanh tensordot topk trace transpose tril triu unbind unfold var
-where
-""".split()
+abs acos add addmm amax argmax atan2 baddbmm bmm cat ceil clamp complex constant_pad_nd copysign cos cosh
+cross cummax cumprod cumsum diff dist div dot dsplit einsum erf exp expm1 fft.fft flip floor fmod gather ge
+hypot i0 index_select isnan kron lerp linalg.norm linalg.vector_norm log log1p logaddexp logcumsumexp
+logsumexp lt masked_fill matmul max mean median min mm mul mv nan_to_num narrow neg nn.functional.avg_pool2d
+nn.functional.conv1d nn.functional.conv2d nn.functional.embedding nn.functional.gelu nn.functional.group_norm
+nn.functional.layer_norm nn.functional.mse_loss nn.functional.pad nn.functional.silu nn.functional.softplus
+nonzero norm outer permute pow prod reciprocal repeat roll rsqrt sigmoid sign sort split sqrt stack std sub
+sum tanh tensordot topk trace transpose tril triu unbind unfold var where
+"""
 BLOCKS = {
     "mlp": "n.Sequential(n.Linear(16, 32), n.GELU(), n.Linear(32, 8), n.LayerNorm(8))|torch.randn(4, 16)",
-    "conv": "n.Sequential(n.Conv2d(3, 8, 3, padding=1), n.BatchNorm2d(8), n.ReLU(), n.MaxPool2d(2))|torch.randn(2, 3, 8, 8)",
+    "conv": "n.Sequential(n.Conv2d(3, 8, 3), n.BatchNorm2d(8), n.ReLU(), n.MaxPool2d(2))|torch.randn(2, 3, 8, 8)",
     "residual": "Residual()|torch.randn(2, 8, 6, 6)",
     "attention": "n.TransformerEncoderLayer(16, 4, 32, batch_first=True, dropout=0.0)|torch.randn(2, 5, 16)",
     "dropout": "n.Sequential(n.Linear(16, 16), n.Dropout(0.5))|torch.randn(4, 16)",
@@ -104,7 +104,7 @@ def program(x):
 
 def sources() -> dict[str, tuple[str, str]]:
     """Return by name what is expected of a function, and its file."""
-    found = {f"op {name}": (Conclusion.HEALTHY.value, OPS.format(name=name)) for name in NAMES}
+    found = {f"op {name}": (Conclusion.HEALTHY.value, OPS.format(name=name)) for name in NAMES.split()}
     for name, text in BLOCKS.items():
         module, value = text.split("|")
         found[f"block {name}"] = (Conclusion.HEALTHY.value, MODULE.format(module=module, value=value))
