@@ -94,6 +94,7 @@ def one(record: registry.Record, records: Any, launcher: Any, args: argparse.Nam
     with tempfile.TemporaryDirectory() as folder:
         ops = match.ops_of(bad, subject.build(record.id, Path(folder)))
     matches = match.matches(records, bad, found.target, found.culprits, launcher.environment, ops)
+    apart = match.matches(records, bad, found.target, found.culprits, launcher.environment, ops, alike=False)
     keys = [c.key for c in found.culprits]
     return row | {
         "found": [c.triple for c in found.culprits],
@@ -105,6 +106,7 @@ def one(record: registry.Record, records: Any, launcher: Any, args: argparse.Nam
         "narrow": any(t.width < 5 for t in found.cures),
         "matches": [[m.id, m.likeness.value, m.score] for m in matches],
         "first": bool(matches) and matches[0].id == record.id,
+        "first_apart": bool(apart) and apart[0].id == record.id,
         "listed": record.id in [m.id for m in matches],
         "same": any(m.id == record.id and m.likeness is Likeness.SAME for m in matches),
         "probes": len(found.steps),
@@ -140,6 +142,7 @@ def summary(rows: list[dict[str, Any]]) -> str:
         f"a workaround cures     {share('cure', defects)}",
         f"a narrow one cures     {share('narrow', defects)}",
         f"match names it first   {share('first', defects)}",
+        f"  without looking at how alike the programs are: {share('first_apart', defects)}",
         f"match names it at all  {share('listed', defects)}",
         f"seconds a record       {sum(r['seconds'] for r in defects) / max(len(defects), 1):.1f}",
     ]

@@ -147,11 +147,24 @@ class Lab:
         return [outcome.did in GOOD for outcome in self.ask(subject, *probes)]
 
     def first(self, subject: Subject, probes: Sequence[Probe], holds: Callable[[Outcome], bool]) -> int | None:
-        """Return the index of a probe whose outcome holds, as soon as one does; None where none does."""
-        for i, outcome in self.stream(subject, probes):
-            if holds(outcome):
-                return i
-        return None
+        """
+        Return the index of a probe whose outcome holds, as soon as one does; None where none does.
+
+        Of those that run at the same time the first in the list counts, so that a search ends alike every time.
+        """
+        return self.first_of([(subject, probe) for probe in probes], lambda _, outcome: holds(outcome))
+
+    def first_of(self, pairs: Sequence[tuple[Subject, Probe]], holds: Callable[[int, Outcome], bool]) -> int | None:
+        """Like `first`, for probes of several subjects; `holds` gets the index as well."""
+        ended: set[int] = set()
+        best: int | None = None
+        for i, outcome in self.stream_of(pairs):
+            ended.add(i)
+            if (best is None or i < best) and holds(i, outcome):
+                best = i
+            if best is not None and ended.issuperset(range(best)):
+                return best
+        return best
 
     def _took(self, subject: Subject, probe: Probe, outcome: Outcome) -> Outcome:
         if outcome.did is Did.HANG and self.left <= 0.05:

@@ -202,13 +202,6 @@ def kinds_of(sites: Sequence[dict[str, Any]]) -> Kinds:
     return kinds
 
 
-def first_round(bench: Bench, sites: Sequence[dict[str, Any]]) -> list[Probe]:
-    """Return the first probes of a search through `sites`, to be asked ahead of it."""
-    kinds = kinds_of(sites)
-    parts = search.split(list(kinds), min(bench.coarse, len(kinds)))[: max(bench.lab.jobs - 1, 1)]
-    return [sites_off(bench, [site for kind in part for site in kinds[kind]]) for part in parts]
-
-
 def searched(bench: Bench, sites: Sequence[dict[str, Any]]) -> tuple[Culprit, ...]:
     """Search `sites`, all of which off make the program right: ops and passes as a whole first, then each place."""
     kinds = kinds_of(sites)

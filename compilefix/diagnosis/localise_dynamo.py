@@ -53,7 +53,9 @@ def _break(bench: Bench) -> tuple[Culprit, ...]:
 
 
 def _callee(bench: Bench) -> Culprit | None:
-    inlined = [key for key in bench.bad.facts.get("inlined", ()) if "site-packages" not in key]
+    inlined = [
+        key for key in bench.bad.facts.get("inlined", ()) if "site-packages" not in key and not key.startswith("<")
+    ]
     if not inlined:
         return None
 

@@ -13,7 +13,6 @@ from compilefix.diagnosis.localise import (
     alternatives,
     by_nodes,
     by_settings,
-    first_round,
     lowerings_of,
     passes_of,
     raised,
@@ -29,17 +28,16 @@ def localise(bench: Bench) -> tuple[Culprit, ...]:
     """
     Return the culprits within Inductor.
 
-    Passes come before what follows them: code that comes out right as soon as nothing is lowered may be wrong because
-    of a pass, and the other way round never.
+    A graph that comes out right as soon as none of its operations is lowered is right when the passes are through with
+    it: then what follows them is at fault, even where leaving out a pass hides it.
     """
     passes, lowerings = passes_of(bench), lowerings_of(bench)
     asked = [sites_off(bench, passes, "no passes")] if passes else []
     lowered = bench.right(unlowered(bench.target))[0]
-    ahead = first_round(bench, lowerings) if lowered and lowerings else []
-    if asked and bench.right(*asked, *ahead)[0]:
-        return alternatives(bench, passes, searched(bench, passes))
     if lowered and lowerings:
         return searched(bench, lowerings)
+    if asked and bench.right(*asked)[0]:
+        return alternatives(bench, passes, searched(bench, passes))
     return _rest(bench)
 
 

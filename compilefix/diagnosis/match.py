@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 
 from packaging.version import Version
 
@@ -32,9 +34,16 @@ def matches(
     culprits: Sequence[Culprit],
     environment: Environment,
     ops: Collection[str] = (),
+    *,
+    alike: bool = True,
 ) -> tuple[Match, ...]:
-    """Return the known issues that a diagnosis resembles, the best first; `ops` are those of the program."""
-    found = [m for r in records if (m := _match(r, bad, target, culprits, environment, frozenset(ops))) is not None]
+    """
+    Return the known issues that a diagnosis resembles, the best first.
+
+    `ops` are those of the program; without `alike`, how much the program is like that of the record counts nothing.
+    """
+    scored = [_match(r, bad, target, culprits, environment, frozenset(ops), alike=alike) for r in records]
+    found = [match for match in scored if match is not None]
     return tuple(sorted(found, key=lambda m: (-m.score, m.id.startswith("contract"), m.id))[:MOST])
 
 
@@ -50,6 +59,8 @@ def _match(
     culprits: Sequence[Culprit],
     environment: Environment,
     ops: frozenset[str],
+    *,
+    alike: bool,
 ) -> Match | None:
     known = record.known
     if not record.goes_wrong or getattr(known, "disputed", None):
@@ -84,6 +95,11 @@ def _match(
         score += 2.0 * len(shared) / len(named)
         if not named & guilty:
             why.append(f"calls {', '.join(sorted(shared))}")
+    theirs = _calls(record.path)
+    likeness_of = len(theirs & ops) / max(len(theirs | ops), 1) if alike and theirs else 0.0
+    score += 2 * likeness_of
+    if likeness_of > 0.6:
+        why.append("a program like that of the record")
     if isinstance(known, Contract):
         score -= 0.5
     if score < SIMILAR or not why:
@@ -97,6 +113,11 @@ def _match(
         what_to_do=record.what_to_do,
         score=round(score, 2),
     )
+
+
+@functools.cache
+def _calls(path: Path) -> frozenset[str]:
+    return called(path)
 
 
 def _culprit(recorded: str | None, found: Culprit, why: list[str]) -> float:

@@ -126,12 +126,13 @@ class Reduction:
             (self._subject(p), Probe(what=f"{what}: {_words(p)}", target=self.bench.target, referred=True))
             for p in programs
         ]
-        for i, outcome in self.bench.lab.stream_of(pairs):
-            if self._alike(outcome) and self._same_culprit(pairs[i][0]):
-                return i
+
+        def holds(i: int, outcome: Outcome) -> bool:
             if outcome.did in GOOD:
                 self.good = self._text(programs[i])
-        return None
+            return self._alike(outcome) and self._same_culprit(pairs[i][0])
+
+        return self.bench.lab.first_of(pairs, holds)
 
     def _alike(self, outcome: Outcome) -> bool:
         bad = self.bench.bad
