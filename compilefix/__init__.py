@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from compilefix.backend import guarded
     from compilefix.diagnosis import Diagnosis, diagnose
     from compilefix.gate import force, when
     from compilefix.standing import status
@@ -12,12 +13,24 @@ if TYPE_CHECKING:
     from compilefix.workarounds import workaround
 
 __version__ = "0.1.0"
-__all__ = ["Diagnosis", "__version__", "diagnose", "force", "status", "validate", "validated", "when", "workaround"]
+__all__ = [
+    "Diagnosis",
+    "__version__",
+    "diagnose",
+    "force",
+    "guarded",
+    "status",
+    "validate",
+    "validated",
+    "when",
+    "workaround",
+]
 
 _LAZY = {
     "Diagnosis": "compilefix.diagnosis",
     "diagnose": "compilefix.diagnosis",
     "force": "compilefix.gate",
+    "guarded": "compilefix.backend",
     "status": "compilefix.standing",
     "validate": "compilefix.validation",
     "validated": "compilefix.validation",

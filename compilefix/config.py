@@ -22,11 +22,20 @@ TYPES: dict[str, tuple[type, ...]] = {
     "format": (str,),
     "isolation": (str,),
     "cache_dir": (str,),
+    "environments": (list,),
     "gpu": (str,),
+    "grid": (str,),
     "select": (list,),
     "ignore": (list,),
+    "min_torch": (str,),
+    "max_torch": (str,),
+    "scan_select": (list,),
+    "scan_ignore": (list,),
 }
 """Settings and the TOML types they take."""
+
+PATHS = ("repros", "environments")
+"""Lists with paths, which pyproject.toml gives relative to itself."""
 
 
 def load(start: Path | None = None) -> dict[str, Any]:
@@ -58,6 +67,12 @@ def _from_environ() -> dict[str, Any]:
     return found
 
 
+def _below(folder: Path, name: str, item: object) -> str:
+    """Return an entry whose path is relative to `folder`, that of pyproject.toml: ``DIR`` or ``RELEASE=PYTHON``."""
+    before, equals, path = str(item).rpartition("=") if name == "environments" else ("", "", str(item))
+    return f"{before}{equals}{folder / Path(path).expanduser()}" if equals or name == "repros" else str(item)
+
+
 def _from_pyproject(start: Path) -> dict[str, Any]:
     path = next((p / "pyproject.toml" for p in (start, *start.parents) if (p / "pyproject.toml").is_file()), None)
     if path is None:
@@ -80,5 +95,5 @@ def _from_pyproject(start: Path) -> dict[str, Any]:
         if not isinstance(value, TYPES[name]) or isinstance(value, bool):
             words = " or ".join({"str": "a string", "list": "a list"}.get(t.__name__, "a number") for t in TYPES[name])
             raise UsageError(f"{path}: [tool.compilefix] {key} must be {words}")
-        found[name] = [str(path.parent / item) for item in table[key]] if name == "repros" else value
+        found[name] = [_below(path.parent, name, item) for item in table[key]] if name in PATHS else value
     return found

@@ -85,7 +85,12 @@ class Environment:
     def holds(self, condition: Condition) -> bool | None:
         """Tell whether `condition` holds here, None where this description does not say, as for features."""
         facts = {"torch": self.torch, "python": self.python, "triton": self.triton, "cuda": self.cuda}
-        facts |= {"system": self.system.lower(), "machine": self.machine, "isa": self.isa} | compiler_facts(self.cxx)
+        facts |= {
+            "numpy": self.numpy,
+            "system": self.system.lower(),
+            "machine": self.machine,
+            "isa": self.isa,
+        } | compiler_facts(self.cxx)
         return condition.holds(facts, lambda kind, name: None)
 
     @property

@@ -1,4 +1,9 @@
-"""The record types: what is known of one defect or one contract. No torch, no I/O."""
+"""
+The record types: what is known of one defect or one contract. No torch, no I/O.
+
+Beside its record a repro has ``program`` (or ``make``) and ``inputs(device)``. Where ``inputs`` takes ``scale=1.0`` as
+well, the defect shows with inputs of an eighth of the size too, and the interpreted target may ask for those.
+"""
 
 from __future__ import annotations
 
@@ -194,7 +199,10 @@ class Program:
     """Keyword arguments for ``torch.compile`` besides ``backend``."""
 
     config: dict[str, object] = field(default_factory=dict)
-    """Settings that must be on for the defect to show: full dotted name to value."""
+    """
+    Settings that must be on for the defect to show: full dotted name to value. With
+    ``torch._inductor.config.cpp.cxx`` among them, a missing C++ compiler is what the record is about.
+    """
 
     workaround_config: dict[str, object] = field(default_factory=dict)
     """Settings that avoid the defect: full dotted name to value."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from compilefix import __version__
-from compilefix.errors import CompilefixError, Exit
+from compilefix.errors import CompilefixError, Exit, UsageError
 
 EPILOG = """\
 exit codes:
@@ -23,6 +23,8 @@ examples:
   compilefix check gh198094 --format markdown      one record, ready to paste into a report
   compilefix list --select symptom:wrong-gradient  what is known, without importing torch
   compilefix explain gh198094                      why it happens and what to write instead
+  compilefix diagnose model.py:forward             what breaks your own function, and what works instead
+  compilefix upgrade --from 2.9.1 --to 2.14.1 src  what changes, and which of your lines it concerns
 """
 
 
@@ -71,12 +73,39 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse a command line; what stands behind ``--`` is the user's own command, for the verbs that take one."""
+    own: list[str] = []
+    argv = list(argv)
+    if "--" in argv and getattr(verbs().get(argv[0]), "TAKES_COMMAND", False):
+        at = argv.index("--")
+        argv, own = argv[:at], argv[at + 1 :]
+        if not own:
+            raise UsageError("no command stands behind --")
+    args = parser().parse_args(argv)
+    args.command = own
+    return args
+
+
+def _complete() -> None:
+    """Answer a shell that asks for completions, and exit; see ``compilefix completion``."""
+    import argcomplete
+
+    from compilefix import registry
+
+    top = parser()
+    for group in (action for action in top._actions if isinstance(action, argparse._SubParsersAction)):
+        for action in (a for child in group.choices.values() for a in child._actions if a.metavar == "ID"):
+            action.completer = lambda **_: [r.id for r in registry.discover().records]
+    argcomplete.autocomplete(top, always_complete_options="long")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    argv = sys.argv[1:] if argv is None else list(argv)
-    args = parser().parse_args(argv)
-    args.behind = "--" in argv
+    if "_ARGCOMPLETE" in os.environ:
+        _complete()
     try:
+        args = parse(sys.argv[1:] if argv is None else argv)
         return int(args.run(args))
     except CompilefixError as error:
         print(f"compilefix: {error}", file=sys.stderr)

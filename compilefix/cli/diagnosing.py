@@ -27,7 +27,6 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
     """Add what is diagnosed."""
     group = parser.add_argument_group("program")
     group.add_argument("program", nargs="?", metavar="FILE:FUNC", help="function, module, FX repro, folder, or an id")
-    group.add_argument("command", nargs="*", metavar="-- COMMAND", help="a program whose graphs are watched")
     group.add_argument("--inputs", metavar="[FILE:]FUNC", help="makes the arguments (default: inputs() in FILE)")
     group.add_argument("--eval", action="store_true", help="put a module into evaluation mode")
     group.add_argument("--compile", action="append", metavar="K=V", help="argument of torch.compile (repeatable)")
@@ -84,7 +83,9 @@ def diagnosed(args: argparse.Namespace, *, match: bool, cure: bool, minimise: bo
 def _maker(args: argparse.Namespace, repros: tuple[Path, ...]) -> Callable[[Path], Subject]:
     from compilefix.diagnosis import capture_run, subject
 
-    command = _command(args)
+    command: list[str] = args.command
+    if command and args.program is not None:
+        raise UsageError(f"one program at a time: {args.program}, or the command behind --")
     compile, config = _pairs("--compile", args.compile), _pairs("--config", args.config)
     if command:
         return lambda folder: capture_run.captured(command, folder, args.budget * 0.5, compile=compile, config=config)
@@ -99,15 +100,6 @@ def _maker(args: argparse.Namespace, repros: tuple[Path, ...]) -> Callable[[Path
         evaluate=args.eval,
         repros=repros,
     )
-
-
-def _command(args: argparse.Namespace) -> list[str]:
-    """Return the command behind ``--``; argparse gives its first word to FILE:FUNC."""
-    if args.program is None or not (args.command or args.behind):
-        return []
-    if not args.behind:
-        raise UsageError(f"one program at a time; {' '.join(args.command)!r} is too much (a command goes behind --)")
-    return [args.program, *args.command]
 
 
 def _pairs(option: str, given: Sequence[str] | None) -> dict[str, object]:

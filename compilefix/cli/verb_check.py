@@ -6,20 +6,23 @@ import argparse
 import signal
 import sys
 import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from compilefix import config, measured, report
-from compilefix.check import FAIL_ON
+from compilefix.check import FAIL_ON, CheckReport
 from compilefix.cli import options
 from compilefix.cli.progress import progress
-from compilefix.cuda_interpreted import gpus
+from compilefix.cuda_interpreted import gpus, orders
 from compilefix.errors import UsageError
 from compilefix.outcome import BACKENDS, INTERPRETED, TARGET_DEVICES, Target
+from compilefix.registry import Record
 
 HELP = "run the known defects on the installed torch and say which of them are present"
 DEFAULTS: dict[str, Any] = {"timeout": 60.0, "seed": 0, "memory": "4GiB", "fail_on": "contradiction", "format": "table"}
-DEFAULTS["gpu"] = gpus.DEFAULT
+DEFAULTS |= {"gpu": gpus.DEFAULT, "grid": "forward"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +34,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     run.add_argument("--device", choices=TARGET_DEVICES, help="only targets of this device")
     run.add_argument("--gpu", metavar="NAME", help="GPU that inductor:cuda-interpreted compiles for (default: h100)")
+    run.add_argument(
+        "--grid",
+        metavar="ORDER",
+        help="order of the programs of an interpreted kernel: forward (default), reverse, shuffle[:SEED]",
+    )
     run.add_argument("--dynamic", action="store_true", help="add a :dynamic twin to every target")
     run.add_argument("--jobs", type=int, metavar="N", help="workers side by side (default: cores)")
     run.add_argument("--timeout", type=float, metavar="S", help="seconds for one run, then it is a hang (default: 60)")
@@ -48,6 +56,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="put every kind of workaround to the proof and say what it costs (slower)",
     )
     run.add_argument("--no-workarounds", action="store_true", help="do not run the workarounds")
+    run.add_argument(
+        "--cluster", metavar="ADDRESS", help="hand the records to the workers of a Dask scheduler, all with this torch"
+    )
     options.add_output(parser, list(report.FORMATS), DEFAULTS["format"])
     parser.add_argument("--fail-on", choices=FAIL_ON, help="what makes the exit code 1 (default: contradiction)")
     parser.add_argument("--record", metavar="DIR", help="also write the measured file of this environment into DIR")
@@ -68,6 +79,8 @@ def run(args: argparse.Namespace) -> int:
     if args.shard:
         part, parts = options.shard(args.shard)
         records = records[part - 1 :: parts]
+    if args.cluster:
+        return _finish(args, chosen, _on_cluster(args, chosen, records, [str(error) for error in found.broken]))
     cancelled = threading.Event()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with progress(sys.stderr, lambda: _interruptible(cancelled)) as watcher:
@@ -80,6 +93,7 @@ def run(args: argparse.Namespace) -> int:
                 jobs=chosen["jobs"],
                 timeout=float(chosen["timeout"]),
                 seed=chosen["seed"],
+                grid=str(orders.parse(chosen["grid"])),
                 memory=options.size(chosen["memory"]),
                 workarounds=not args.no_workarounds,
                 kinds=_kinds(args),
@@ -91,6 +105,13 @@ def run(args: argparse.Namespace) -> int:
             resume=args.resume,
             cancelled=cancelled,
         )
+    return _finish(args, chosen, result, {r.id: r for r in records})
+
+
+def _finish(
+    args: argparse.Namespace, chosen: dict[str, Any], result: CheckReport, records: Mapping[str, Record] | None = None
+) -> int:
+    """Write the report, and the measured file where one was asked for; return the exit code."""
     text = report.render(
         chosen["format"],
         result,
@@ -99,16 +120,53 @@ def run(args: argparse.Namespace) -> int:
     )
     options.emit(text, args.output)
     if args.record and not result.interrupted:
-        print(f"compilefix: wrote {measured.write(result, Path(args.record))}", file=sys.stderr)
+        path = measured.write(result, Path(args.record), records or {})
+        print(f"compilefix: wrote {path}", file=sys.stderr)
     if result.interrupted:
         print("compilefix: interrupted; the same command with --resume continues", file=sys.stderr)
     return int(result.exit_code(chosen["fail_on"]))
+
+
+def _on_cluster(
+    args: argparse.Namespace, chosen: dict[str, Any], records: Sequence[Record], broken: Sequence[str]
+) -> CheckReport:
+    """Let the workers of a cluster run the records."""
+    here = {"workarounds": args.workarounds, "record": args.record, "resume": args.resume, "shard": args.shard}
+    for name, given in (here | {"isolation": args.isolation}).items():
+        if given:
+            raise UsageError(f"--cluster does not go with --{name}")
+    from compilefix.upgrade import checking, executors
+    from compilefix.upgrade.unit import Settings
+
+    settings = Settings(
+        jobs=chosen["jobs"],
+        timeout=float(chosen["timeout"]),
+        seed=chosen["seed"],
+        memory=chosen["memory"],
+        gpu=chosen["gpu"].lower(),
+        grid=str(orders.parse(chosen["grid"])),
+        repros=tuple(str(Path(folder).resolve()) for folder in chosen.get("repros", ())),
+        cache=str(Path(chosen["cache_dir"]).resolve()) if "cache_dir" in chosen else None,
+        targets=tuple(map(str, _targets(args))),
+        dynamic=args.dynamic,
+        workarounds=not args.no_workarounds,
+    )
+    with executors.cluster(args.cluster) as executor:
+        whole = checking.check(
+            records,
+            executor,
+            announce=lambda text: print(f"compilefix: {text}", file=sys.stderr, flush=True),
+            settings=settings,
+            device="cuda" if args.device == "cuda" else "cpu",
+        )
+    return replace(whole, broken=(*whole.broken, *broken))
 
 
 def _validate(chosen: dict[str, Any]) -> None:
     if chosen["jobs"] < 1:
         raise UsageError(f"--jobs {chosen['jobs']} must be at least 1")
     gpus.gpu(chosen["gpu"])
+    orders.parse(chosen["grid"])
     if chosen["timeout"] <= 0:
         raise UsageError(f"--timeout {chosen['timeout']:g} must be more than 0 seconds")
     choices = {"fail_on": FAIL_ON, "format": tuple(report.FORMATS), "isolation": config.ISOLATION}

@@ -11,6 +11,7 @@ from compilefix.cli import diagnosing, options
 from compilefix.errors import UsageError
 
 HELP = "find which part of the compiler breaks your own function, and what works instead"
+TAKES_COMMAND = True
 EPILOG = """\
 exit codes:
   0 healthy   1 a defect   2 usage   3 it fails without torch.compile too, or the environment failed

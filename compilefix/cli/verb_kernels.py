@@ -41,11 +41,20 @@ def run(args: argparse.Namespace) -> int:
         raise HarnessError(found["error"])
     if args.output:
         folder = Path(args.output)
-        folder.mkdir(parents=True, exist_ok=True)
-        for kernel in found["kernels"]:
-            (folder / f"{kernel['name']}.py").write_text(kernel["source"] + "\n", encoding="utf-8")
+        _write(folder, found["kernels"])
+        if "padded" in found:
+            _write(folder / "padded", found["padded"])
     print(json.dumps(found, indent=1) if args.format == "json" else _text(found), end="\n")
     return int(Exit.EXPECTED)
+
+
+def _write(folder: Path, kernels: list[dict[str, Any]]) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for kernel in kernels:
+            (folder / f"{kernel['name']}.py").write_text(kernel["source"] + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {folder}: {error.strerror}") from None
 
 
 def _program(args: argparse.Namespace) -> tuple[Path, str]:
@@ -81,14 +90,43 @@ def _shown(file: Path, function: str, gpu: str) -> dict[str, Any]:
 
 
 def _text(found: dict[str, Any]) -> str:
-    kernels = found["kernels"]
-    total = sum(k["bytes_read"] + k["bytes_written"] for k in kernels)
-    lines = [f"{len(kernels)} kernel{'s' * (len(kernels) != 1)} for {found['gpu'].upper()}, {total} bytes moved"]
-    for kernel in kernels:
-        lines += ["", kernel["name"], f"  computes  {', '.join(kernel['ops']) or 'unknown'}"]
-        lines.append(f"  moves     {kernel['bytes_read']} bytes in, {kernel['bytes_written']} bytes out")
-        lines.append(f"  in place  {', '.join(kernel['in_place']) or 'nothing'}")
-        for access in kernel["accesses"]:
-            place = f"{access['argument']}[{access['index']}]" if access["index"] else access["argument"]
-            lines.append(f"  {access['does']:9} line {access['line']:3}  {place}")
+    lines = [f"{_summary(found['kernels'], found['externs'])} for {found['gpu'].upper()}"]
+    if "padding" in found:
+        lines += _decisions(found["padding"])
+    for kernel in found["kernels"]:
+        lines += _described(kernel)
+    if "padded" in found:
+        lines += ["", "Padded:"]
+        for kernel in found["padded"]:
+            lines += _described(kernel)
     return "\n".join([*lines, *(f"\nbroken rule: {rule}" for rule in found["broken"])])
+
+
+def _summary(kernels: list[dict[str, Any]], externs: list[str]) -> str:
+    total = sum(k["bytes_read"] + k["bytes_written"] for k in kernels)
+    return f"{_count(len(kernels))}, {total} bytes moved" + (f", and {', '.join(externs)}" if externs else "")
+
+
+def _count(kernels: int) -> str:
+    return f"{kernels} kernel{'s' * (kernels != 1)}"
+
+
+def _decisions(padding: dict[str, Any]) -> list[str]:
+    said = {"no": "shape_padding on, not padded", "yes": "shape_padding on, padded", "off": "shape_padding off"}
+    lines = ["", f"On a GPU pad_mm times both and decides; here both are shown: {'; '.join(padding['asked'])}"]
+    for name, words in said.items():
+        one = padding[name]
+        lines.append(f"  {words:29} {_count(len(one['kernels']))}, {one['bytes']} bytes moved")
+    return lines
+
+
+def _described(kernel: dict[str, Any]) -> list[str]:
+    lines = ["", kernel["name"], f"  computes  {', '.join(kernel['ops']) or 'unknown'}"]
+    lines += [f"  from      {line}" for line in kernel["lines"]]
+    lines.append(f"  moves     {kernel['bytes_read']} bytes in, {kernel['bytes_written']} bytes out")
+    written = [f"{name} ({kernel['given'][name]})" if name in kernel["given"] else name for name in kernel["in_place"]]
+    lines.append(f"  in place  {', '.join(written) or 'nothing'}")
+    for access in kernel["accesses"]:
+        place = f"{access['argument']}[{access['index']}]" if access["index"] else access["argument"]
+        lines.append(f"  {access['does']:9} line {access['line']:3}  {place}")
+    return lines

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 
 from compilefix.cli import options
 from compilefix.errors import Exit
+from compilefix.registry import Record
 
 HELP = "list the known defects and contracts; imports no torch"
 
@@ -14,6 +16,7 @@ HELP = "list the known defects and contracts; imports no torch"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``list``."""
     options.add_selection(parser)
+    parser.add_argument("--matrix", action="store_true", help="records times releases: what was measured where")
     options.add_output(parser, ("table", "json"), "table")
 
 
@@ -24,7 +27,9 @@ def run(args: argparse.Namespace) -> int:
     records = options.selected(found, chosen)
     from compilefix.report import listing
 
-    if args.format == "json":
+    if args.matrix:
+        text = _matrix(args, records)
+    elif args.format == "json":
         text = listing.list_json(records)
     else:
         text = listing.list_table(
@@ -34,3 +39,14 @@ def run(args: argparse.Namespace) -> int:
     for error in found.broken:
         print(f"compilefix: {error}", file=sys.stderr)
     return int(Exit.HARNESS if found.broken else Exit.EXPECTED)
+
+
+def _matrix(args: argparse.Namespace, records: Sequence[Record]) -> str:
+    from compilefix.report import releases
+    from compilefix.upgrade import matrix
+
+    found = matrix.read()
+    if args.format == "json":
+        return releases.as_json(records, found)
+    color = options.colored(args.color, args.output)
+    return releases.table(records, found, width=options.width(args.output), color=color)

@@ -11,6 +11,7 @@ from compilefix.cli import diagnosing, options
 from compilefix.errors import Exit
 
 HELP = "make a misbehaving function small: a file that runs with torch alone"
+TAKES_COMMAND = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

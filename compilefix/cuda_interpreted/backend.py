@@ -13,7 +13,17 @@ import torch._inductor.graph as inductor_graph
 from torch._inductor import compile_fx
 from triton.runtime.driver import driver
 
-from compilefix.cuda_interpreted import arithmetic, blocks, graphs, language, launch, memory, reductions
+from compilefix.cuda_interpreted import (
+    arithmetic,
+    blocks,
+    graphs,
+    language,
+    launch,
+    memory,
+    padding,
+    reductions,
+    user_kernels,
+)
 from compilefix.cuda_interpreted.driver import driver_of
 from compilefix.cuda_interpreted.gpus import Gpu
 from compilefix.cuda_interpreted.problems import InterpreterLimitError
@@ -33,10 +43,19 @@ SKIPPED = {
 }
 """Settings that are not followed: nothing is timed here, and no CUDA graph is recorded."""
 
+NOT_FOLLOWED: set[str] = set()
+"""Settings of `SKIPPED` that a program of this process asked for."""
+
 WRAPPERS: list[str] = []
 """Text of every wrapper of this process, moved back to the CPU."""
 
-_NO_DEVICE = ("Torch not compiled with CUDA", "NVIDIA driver", "CUDA driver", "not linked with support for cuda")
+_NO_DEVICE = (
+    "Torch not compiled with CUDA",
+    "NVIDIA driver",
+    "CUDA driver",
+    "not linked with support for cuda",
+    "arguments from the 'CUDA' backend",
+)
 
 
 def install(gpu: Gpu) -> None:
@@ -45,7 +64,7 @@ def install(gpu: Gpu) -> None:
 
     ``TRITON_INTERPRET=1`` must have been set before Triton was imported.
     """
-    for module in (arithmetic, reductions, language, launch, memory, blocks):
+    for module in (arithmetic, reductions, language, launch, memory, blocks, padding, user_kernels):
         module.install()
     driver.set_active(driver_of(gpu))
     whole = compile_fx.compile_fx
@@ -67,6 +86,7 @@ def compile_inner(gpu: Gpu, inner: Any, gm: torch.fx.GraphModule, inputs: Sequen
     if "cudagraphs" in kwargs:
         kwargs["cudagraphs"] = type(kwargs["cudagraphs"])(False)
     settings = {name: value for name, value in SKIPPED.items() if _has(name)}
+    NOT_FOLLOWED.update(name for name, value in settings.items() if not value and _value(name))
     with (
         presented(gpu),
         graphs.constants_on_cuda(),
@@ -81,6 +101,10 @@ def compile_inner(gpu: Gpu, inner: Any, gm: torch.fx.GraphModule, inputs: Sequen
                     f"compiling asks the device itself: {str(error).splitlines()[0]}"
                 ) from error
             raise
+
+
+def _value(name: str) -> Any:
+    return functools.reduce(getattr, name.split("."), inductor_config)
 
 
 def _has(name: str) -> bool:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 _ORIGIN = re.compile(r"# Topologically Sorted Source Nodes: \[(?P<nodes>.*?)\], Original ATen: \[(?P<ops>.*?)\]")
+MARK = "# Comes from: "
+"""Begins the comment that `lines` writes above a kernel: JSON with ``lines`` and ``ops``."""
+
 _ACCESSES = ("load", "store", "atomic_add", "atomic_max", "atomic_min", "atomic_xchg")
 
 
@@ -21,11 +25,17 @@ class Kernel:
     ops: list[str] = field(default_factory=list)
     """ATen operators that it computes."""
 
+    lines: list[str] = field(default_factory=list)
+    """Lines of the user's program, such as ``model.py:12 y = x.sin()``."""
+
     accesses: list[dict[str, Any]] = field(default_factory=list)
     """``line`` of the source, ``does`` (load, store, …), ``argument``, ``index``."""
 
     in_place: list[str] = field(default_factory=list)
     """Arguments that it reads and writes, or that Inductor says it mutates."""
+
+    given: dict[str, str] = field(default_factory=dict)
+    """What the wrapper gives for each tensor parameter, such as ``arg0_1`` (an input) or ``buf2``, at first launch."""
 
     launches: int = 0
     """Calls in the wrapper."""
@@ -50,20 +60,46 @@ def kernels_of(wrapper: str) -> list[Kernel]:
                     args=[ast.Constant(value=str(name)), ast.Constant(value=str(source)), *_],
                 ),
             ):
-                kernel = Kernel(name, source.strip("\n"), _origin(lines[last : node.lineno]))
+                comments = lines[last : node.lineno]
+                kernel = Kernel(name, source.strip("\n"))
+                told = _told(comments)
+                kernel.ops, kernel.lines = _origin(comments) or told["ops"], told["lines"]
                 _describe(kernel)
                 found[variable] = kernel
                 last = node.end_lineno or node.lineno
     for call in ast.walk(tree):
         match call:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=variable), attr="run")) if variable in found:
-                found[variable].launches += 1
+                kernel = found[variable]
+                kernel.launches += 1
+                kernel.given = kernel.given or _given(kernel, call)
     return list(found.values())
 
 
 def _origin(comments: list[str]) -> list[str]:
     origins = [m["ops"] for line in comments if (m := _ORIGIN.search(line))]
     return [op.strip() for op in origins[-1].split(",") if op.strip()] if origins else []
+
+
+def _given(kernel: Kernel, call: ast.Call) -> dict[str, str]:
+    functions = [n for n in ast.walk(ast.parse(kernel.source)) if isinstance(n, ast.FunctionDef)]
+    names = [a.arg for f in functions if f.name == kernel.name for a in f.args.args]
+    return {name: ast.unparse(value) for name, value in zip(names, call.args, strict=False) if "ptr" in name}
+
+
+def _told(comments: list[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {"lines": [], "ops": []}
+    for comment in comments:
+        if comment.startswith(MARK):
+            found = json.loads(comment.removeprefix(MARK))
+    return found
+
+
+def externs_of(wrapper: str) -> list[str]:
+    """Return the calls of `wrapper` that run no generated kernel, such as ``extern_kernels.bmm``, in order."""
+    calls = [n for n in ast.walk(ast.parse(wrapper)) if isinstance(n, ast.Call)]
+    names = [(n.lineno, ast.unparse(n.func)) for n in calls]
+    return [name for _, name in sorted(names) if name.startswith(("extern_kernels.", "torch.ops.", "aten."))]
 
 
 def _describe(kernel: Kernel) -> None:

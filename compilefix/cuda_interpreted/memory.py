@@ -2,124 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
-import linecache
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import functools
 from typing import Any
 
 import numpy as np
 import torch
 import triton.language as tl
+from triton.runtime import interpreter
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle, _get_np_dtype
 from triton.runtime.interpreter import _interpreter as raw
 
-from compilefix.cuda_interpreted.problems import IllegalAccessError
-from compilefix.cuda_interpreted.races import ATOMIC, READ, WRITE, Race, Trace
+from compilefix.cuda_interpreted.problems import IllegalAccessError, InterpreterLimitError
+from compilefix.cuda_interpreted.races import ATOMIC, READ, WRITE
+from compilefix.cuda_interpreted.watch import WATCH, Finding, Launch, barrier, findings, note, number, reset
+
+__all__ = ["WATCH", "Finding", "allowed", "atomic", "findings", "install", "load", "reset", "store", "swap"]
 
 Array = Any
 
-
-@dataclass(frozen=True)
-class Finding:
-    """Something that a kernel did to memory and must not do."""
-
-    what: str
-    """``out-of-bounds`` or ``race``."""
-
-    kernel: str
-    line: str
-    detail: str
-    note: bool = False
-    """True where the program itself may ask for it, as an indexed write with an index twice does."""
-
-    def __str__(self) -> str:
-        return f"{self.detail} in {self.kernel}, at {self.line}"
-
-
-@dataclass
-class Launch:
-    """One running launch: which addresses belong to it."""
-
-    kernel: str
-    file: str
-    names: list[str]
-    starts: Array
-    ends: Array
-    trace: Trace = field(default_factory=Trace)
-    program: int = 0
-    """Position in the grid of the program that runs."""
-
-
-@dataclass
-class Watch:
-    """What was found since `reset`."""
-
-    findings: dict[tuple[str, ...], Finding] = field(default_factory=dict)
-    launch: Launch | None = None
-    kernels: int = 0
-    moved: dict[str, list[int]] = field(default_factory=dict)
-    """Bytes read and written by kernel."""
-
-
-WATCH = Watch()
-
-
-def reset() -> None:
-    """Forget all findings."""
-    WATCH.findings.clear()
-    WATCH.kernels = 0
-    WATCH.moved.clear()
-
-
-def findings() -> tuple[Finding, ...]:
-    """Return what was found since `reset`, one of each kind and line."""
-    return tuple(WATCH.findings.values())
-
-
-@contextlib.contextmanager
-def watched(kernel: str, file: str, tensors: dict[str, torch.Tensor]) -> Iterator[None]:
-    """Let the block, one launch of `kernel`, touch the storages of `tensors` and nothing else, and look for races."""
-    spans: dict[int, tuple[int, list[str]]] = {}
-    for name, tensor in tensors.items():
-        storage = tensor.untyped_storage()
-        if tensor._is_zerotensor():
-            raise IllegalAccessError(f"an illegal memory access: argument {name} of {kernel} has no memory")
-        if storage.nbytes():
-            spans.setdefault(storage.data_ptr(), (storage.nbytes(), []))[1].append(name)
-    ordered = sorted((start, start + size, " = ".join(names)) for start, (size, names) in spans.items())
-    before = WATCH.launch
-    WATCH.launch = Launch(
-        kernel,
-        file,
-        [name for _, _, name in ordered],
-        np.array([start for start, _, _ in ordered], dtype=np.uint64),
-        np.array([end for _, end, _ in ordered], dtype=np.uint64),
-    )
-    WATCH.kernels += 1
-    try:
-        yield
-        for race in WATCH.launch.trace.races():
-            _race(WATCH.launch, race)
-    finally:
-        WATCH.launch = before
-
-
-def program(position: int) -> None:
-    """Say which program of the grid runs now."""
-    assert WATCH.launch is not None
-    WATCH.launch.program = position
-
-
-def _race(launch: Launch, race: Race) -> None:
-    at = int(np.searchsorted(launch.starts, np.uint64(race.address), side="right")) - 1
-    place = f"byte {race.address - int(launch.starts[at])} of {launch.names[at]}"
-    verb = "writes" if race.both_write else "reads"
-    line = linecache.getline(launch.file, race.line).strip()
-    detail = f"program {race.second} {verb} {place}, which program {race.first} writes, in no order"
-    key = ("race", verb, launch.kernel, line)
-    WATCH.findings.setdefault(key, Finding("race", launch.kernel, line, detail, note=race.both_write))
+SPINS = 2000
+"""Atomic operations in a row that find the same, after which a program is taken to wait for one that comes later."""
 
 
 def allowed(pointers: Array, mask: Array, size: int, verb: str) -> Array:
@@ -157,20 +59,6 @@ def _out_of_bounds(launch: Launch, pointers: Array, bad: Array, size: int, verb:
     note("out-of-bounds", f"{verb} {place} ({count} such lanes in one block)")
 
 
-def note(what: str, detail: str) -> None:
-    """Record a finding at the line of the kernel that is running."""
-    launch = WATCH.launch
-    assert launch is not None
-    line = where(launch.file)
-    WATCH.findings.setdefault((what, launch.kernel, line), Finding(what, launch.kernel, line, detail))
-
-
-def where(file: str) -> str:
-    """Return the text of the running line of the kernel in `file`."""
-    line = number(file)
-    return linecache.getline(file, line).strip() or f"line {line}"
-
-
 def load(self: Any, pointers: Any, mask: Any, other: Any, *_: object, **__: object) -> Any:
     """Load the lanes of `mask` that lie inside; the others get `other`, or zero."""
     ty = pointers.get_element_ty()
@@ -178,7 +66,24 @@ def load(self: Any, pointers: Any, mask: Any, other: Any, *_: object, **__: obje
     default = np.zeros(pointers.data.shape, dtype=numpy_type) if other is None else other.data
     lanes = allowed(pointers.data, _lanes(mask), numpy_type.itemsize, "reads")
     _keep(READ, pointers.data, lanes, numpy_type.itemsize)
-    return TensorHandle(raw.load(pointers.data, lanes, default, numpy_type), ty)
+    data = raw.load(pointers.data, lanes, default, numpy_type)
+    if WATCH.launch is not None and WATCH.launch.buffers:
+        _unwritten(WATCH.launch, pointers.data, lanes, data)
+    return TensorHandle(data, ty)
+
+
+def _unwritten(launch: Launch, pointers: Array, lanes: Array, data: Array) -> None:
+    at, loaded = np.asarray(pointers)[lanes], np.asarray(data)[lanes]
+    for buffer in launch.buffers:
+        inside = (at >= buffer.start) & (at < buffer.start + len(buffer.written))
+        if not inside.any() or launch.again:
+            continue
+        bad = buffer.untouched(at[inside], loaded[inside])
+        if bad.any():
+            address = int(at[inside][int(np.argmax(bad))])
+            element = (address - buffer.start) // data.dtype.itemsize
+            named = launch.place(address).partition(" of ")[2]
+            note("uninitialised", f"reads element {element} of {named}, which nothing has written")
 
 
 def store(self: Any, pointers: Any, value: Any, mask: Any, *_: object, **__: object) -> Any:
@@ -194,23 +99,24 @@ def _keep(kind: int, pointers: Array, lanes: Array, size: int, data: Array | Non
     launch = WATCH.launch
     if launch is None:
         return
-    bits = None
+    launch.meter.tick()
+    at = np.asarray(pointers)[lanes]
+    if kind != READ:
+        for buffer in launch.buffers:
+            inside = (at >= buffer.start) & (at < buffer.start + len(buffer.written))
+            if inside.any():
+                buffer.wrote(at[inside], size)
+    if launch.again:
+        return
     moved = WATCH.moved.setdefault(launch.kernel, [0, 0])
-    moved[kind != READ] += int(lanes.sum()) * size
+    moved[kind != READ] += len(at) * size
+    bits = None
     if data is not None:
         unsigned = np.ascontiguousarray(np.broadcast_to(data, np.shape(lanes))).view(f"u{data.dtype.itemsize}")
         bits = unsigned[lanes].astype(np.uint64)
-    launch.trace.add(kind, launch.program, number(launch.file), np.asarray(pointers)[lanes], bits)
-
-
-def number(file: str) -> int:
-    """Return the number of the running line of the kernel in `file`, 0 where none runs."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        if frame.f_code.co_filename == file:
-            return frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
-    return 0
+    line = number(launch.file)
+    launch.trace.add(kind, launch.program, line, at, bits)
+    launch.lanes.add(kind, line, pointers, lanes)
 
 
 def _lanes(mask: Any) -> Array:
@@ -230,7 +136,35 @@ def atomic(self: Any, operation: Any, pointers: Any, value: Any, mask: Any, *res
         WATCH.launch.trace.orders = True
     if pointers.get_element_ty() == tl.bfloat16 and "FADD" in str(operation):
         return TensorHandle(_added(pointers.data, value.data, lanes), tl.bfloat16)
-    return _rmw(self, operation, pointers, value, TensorHandle(lanes, mask.dtype), *rest)
+    # one value for all lanes comes as a view of stride zero, of which the interpreter would read what lies behind it
+    each = TensorHandle(np.ascontiguousarray(np.broadcast_to(value.data, np.shape(lanes))), value.dtype)
+    where = TensorHandle(np.ascontiguousarray(lanes), mask.dtype)
+    return _waits(pointers, _rmw(self, operation, pointers, each, where, *rest))
+
+
+def swap(self: Any, pointers: Any, compared: Any, value: Any, *rest: Any) -> Any:
+    """Compare and swap, where every lane lies inside."""
+    size = _get_np_dtype(pointers.get_element_ty()).itemsize
+    everywhere = np.ones(np.shape(pointers.data), dtype=bool)
+    lanes = allowed(pointers.data, everywhere, size, "updates")
+    if not lanes.all():
+        raise IllegalAccessError("an illegal memory access by an atomic operation")
+    _keep(ATOMIC, pointers.data, lanes, size)
+    if WATCH.launch is not None and "RELAXED" not in str(rest[0] if rest else ""):
+        WATCH.launch.trace.orders = True
+    return _waits(pointers, _cas(self, pointers, compared, value, *rest))
+
+
+def _waits(pointers: Any, found: Any) -> Any:
+    """Return `found`; raise `InterpreterLimitError` where a program waits for one that has not begun."""
+    launch = WATCH.launch
+    if launch is not None and launch.trace.orders and np.size(found.data) == 1:
+        seen = int(np.ravel(pointers.data)[0]), hash(found.data.tobytes())
+        spins = launch.spins[2] + 1 if launch.spins[:2] == seen else 0
+        launch.spins = (*seen, spins)
+        if spins > SPINS:
+            raise InterpreterLimitError("programs that wait for each other, which run one after the other here")
+    return found
 
 
 def _added(pointers: Array, value: Array, lanes: Array) -> Array:
@@ -252,3 +186,21 @@ def install() -> None:
     InterpreterBuilder.create_masked_load = load
     InterpreterBuilder.create_masked_store = store
     InterpreterBuilder.create_atomic_rmw = atomic
+    InterpreterBuilder.create_atomic_cas = swap
+    InterpreterBuilder.create_barrier = barrier
+    for name in ("dot", "dot_scaled", "trans", "reshape", "join", "split", "cat", "histogram", "gather"):
+        if hasattr(InterpreterBuilder, f"create_{name}"):
+            setattr(InterpreterBuilder, f"create_{name}", _across(getattr(InterpreterBuilder, f"create_{name}")))
+    for operations in (interpreter.ReduceOps, interpreter.ScanOps):
+        operations.apply = _across(operations.apply)
+
+
+def _across(operation: Any) -> Any:
+    """Return `operation`, which moves data from lane to lane, with the barrier that it is."""
+
+    @functools.wraps(operation)
+    def moving(*args: Any, **kwargs: Any) -> Any:
+        barrier()
+        return operation(*args, **kwargs)
+
+    return moving

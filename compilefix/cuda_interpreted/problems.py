@@ -9,7 +9,7 @@ CPU_ONLY_ERRORS = {
 }
 """What the plain program raises on a CPU and not on a GPU, and why nothing can be compared then."""
 
-_LIMIT = re.compile(r"beyond the interpreter[^\n]*")
+_LIMIT = re.compile(r"(beyond|too large for) the interpreter[^\n]*")
 _NO_CPU_KERNEL = re.compile(r"Could not run '(?P<op>[\w:.]+)' with arguments from the 'CPU' backend")
 
 
@@ -19,6 +19,16 @@ class InterpreterLimitError(Exception):
     def __init__(self, construct: str, kernel: str | None = None) -> None:
         where = f" in {kernel}" if kernel else ""
         super().__init__(f"beyond the interpreter{where}: {construct}")
+
+
+class TooLargeError(InterpreterLimitError):
+    """A launch that would take longer than the run may."""
+
+    def __init__(self, kernel: str, programs: int, accesses: int, seconds: float) -> None:
+        self.args = (
+            f"too large for the interpreter: {kernel}, {programs} programs of {accesses} loads and stores each, "
+            f"would take about {seconds:.0f} s",
+        )
 
 
 class DeviceAssertError(RuntimeError, IndexError):
@@ -37,6 +47,11 @@ class IllegalAccessError(RuntimeError):
 def cpu_only(message: str) -> str | None:
     """Return why the error `message` of the plain program on a CPU says nothing about CUDA, or None."""
     return next((why for words, why in CPU_ONLY_ERRORS.items() if words in message), None)
+
+
+def too_large(message: str) -> bool:
+    """Tell whether the error `message` says that a launch would not have ended in time."""
+    return "too large for the interpreter" in message
 
 
 def limit_of(message: str) -> str | None:

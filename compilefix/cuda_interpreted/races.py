@@ -16,13 +16,16 @@ MOST = 1 << 23
 
 @dataclass(frozen=True)
 class Race:
-    """A conflict between two programs."""
+    """A conflict between two programs, or between two lanes of one store where `first` is `second`."""
 
     address: int
     first: int
     """Program that writes, as a position in the grid."""
 
     second: int
+    first_line: int
+    """Line of the write."""
+
     line: int
     """Line of the second program's access."""
 
@@ -37,6 +40,9 @@ class Trace:
     """Kind, program, line, addresses, and for writes the bits that were written."""
 
     addresses: int = 0
+    before: list[Race] = field(default_factory=list)
+    """Conflicts before the last barrier of the whole grid."""
+
     orders: bool = False
     """Whether an atomic operation of the launch acquires or releases, so that programs may wait for each other."""
 
@@ -51,56 +57,76 @@ class Trace:
         """Whether every access was kept."""
         return self.addresses <= MOST
 
+    def cut(self) -> None:
+        """All programs have met: what comes from here on conflicts with nothing that was before."""
+        self.before += self._conflicts()
+        self.accesses.clear()
+
     def races(self) -> list[Race]:
         """
-        Return at most one conflict of a read with a write and one of two writes.
+        Return the conflicts, one of each kind and pair of lines: a read with a write, and two writes.
 
-        Two writes conflict where they leave different bits: programs that write the same value do no harm in any order.
+        Two writes conflict where they leave different bits. Where all programs write the same bits to an address, every
+        order leaves those, so such an overlap is benign.
         """
+        return [*self.before, *self._conflicts()]
+
+    def _conflicts(self) -> list[Race]:
         if self.orders or not self.whole:
             return []
         writes = self._columns(WRITE, ATOMIC)
         if writes is None:
             return []
         order = np.argsort(writes[0], kind="stable")
-        address, program, line, kind, bits = (column[order] for column in writes)
-        found = _two_writes(address, program, line, kind, bits)
+        address, program, line, kind, access, bits = (column[order] for column in writes)
+        found = _two_writes(address, program, line, kind, access, bits)
         reads = self._columns(READ)
-        return [*found, *(_read_and_write(address, program, reads) if reads is not None else [])]
+        return [*found, *(_read_and_write(address, program, line, reads) if reads is not None else [])]
 
     def _columns(self, *kinds: int) -> tuple[Array, ...] | None:
-        chosen = [a for a in self.accesses if a[0] in kinds and len(a[3])]
+        chosen = [(i, *a) for i, a in enumerate(self.accesses) if a[0] in kinds and len(a[3])]
         if not chosen:
             return None
-        sizes = [len(a[3]) for a in chosen]
+        sizes = [len(a[4]) for a in chosen]
+        bits = [a[5] if a[5] is not None else np.zeros(len(a[4]), np.uint64) for a in chosen]
         return (
-            np.concatenate([a[3] for a in chosen]),
-            np.repeat([a[1] for a in chosen], sizes),
-            np.repeat([a[2] for a in chosen], sizes),
-            np.repeat([a[0] for a in chosen], sizes),
-            np.concatenate([a[4] if a[4] is not None else np.zeros(n, np.uint64) for a, n in zip(chosen, sizes)]),  # noqa: B905
+            np.concatenate([a[4] for a in chosen]),
+            *(np.repeat([a[k] for a in chosen], sizes) for k in (2, 3, 1, 0)),
+            np.concatenate(bits),
         )
 
 
-def _two_writes(address: Array, program: Array, line: Array, kind: Array, bits: Array) -> list[Race]:
-    same = (address[1:] == address[:-1]) & (program[1:] != program[:-1]) & (bits[1:] != bits[:-1])
+def _two_writes(address: Array, program: Array, line: Array, kind: Array, access: Array, bits: Array) -> list[Race]:
+    same = (address[1:] == address[:-1]) & (bits[1:] != bits[:-1])
+    same &= (program[1:] != program[:-1]) | (access[1:] == access[:-1])
     same &= (kind[1:] != ATOMIC) | (kind[:-1] != ATOMIC)
-    if not same.any():
-        return []
-    at = int(np.argmax(same))
-    return [Race(int(address[at]), int(program[at]), int(program[at + 1]), int(line[at + 1]), both_write=True)]
+    at = np.flatnonzero(same)
+    return [
+        Race(int(address[i]), int(program[i]), int(program[i + 1]), int(line[i]), int(line[i + 1]), both_write=True)
+        for i in at[_firsts(line[at], line[at + 1])]
+    ]
 
 
-def _read_and_write(address: Array, program: Array, reads: tuple[Array, ...]) -> list[Race]:
+def _read_and_write(address: Array, program: Array, line: Array, reads: tuple[Array, ...]) -> list[Race]:
     """Hold reads against sorted writes: of several writers of one address the first and the last are looked at."""
     left = np.searchsorted(address, reads[0], side="left")
     right = np.searchsorted(address, reads[0], side="right") - 1
     known = (left < len(address)) & (right >= left)
     left, right = np.minimum(left, len(address) - 1), np.maximum(right, 0)
+    found: dict[tuple[int, int], Race] = {}
     for side in (left, right):
-        bad = known & (program[side] != reads[1])
-        if bad.any():
-            at = int(np.argmax(bad))
-            writer = int(program[side[at]])
-            return [Race(int(reads[0][at]), writer, int(reads[1][at]), int(reads[2][at]), both_write=False)]
-    return []
+        at = np.flatnonzero(known & (program[side] != reads[1]))
+        for i in at[_firsts(line[side[at]], reads[2][at])]:
+            w = side[i]
+            race = Race(
+                int(reads[0][i]), int(program[w]), int(reads[1][i]), int(line[w]), int(reads[2][i]), both_write=False
+            )
+            found.setdefault((race.first_line, race.line), race)
+    return list(found.values())
+
+
+def _firsts(first: Array, second: Array) -> Array:
+    """Return the position at which each pair of lines stands first."""
+    if len(first) == 0:
+        return np.zeros(0, dtype=np.int64)
+    return np.unique(np.stack([first, second]), axis=1, return_index=True)[1]

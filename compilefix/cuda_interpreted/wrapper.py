@@ -70,6 +70,13 @@ def _names_cuda(call: ast.Call) -> bool:
 def _layouts(function: ast.FunctionDef) -> Iterator[Edit]:
     """Turn assertions on the layout of what a call returned into a change of layout; inputs stay asserted."""
     fresh: set[str] = set()
+    given = {
+        n.id
+        for n in ast.walk(function)
+        if isinstance(n, ast.Assign) and _dotted(n.value) == "args"
+        for n in ast.walk(n.targets[0])
+        if isinstance(n, ast.Name)
+    }
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call | ast.Subscript | ast.Name):
             name = _dotted(node.targets[0])
@@ -79,7 +86,7 @@ def _layouts(function: ast.FunctionDef) -> Iterator[Edit]:
     for node in ast.walk(function):
         match node:
             case ast.Call(func=ast.Name(id="assert_size_stride"), args=[ast.Name(id=name), *_]):
-                if name in fresh:
+                if name in fresh - given:
                     yield node.func, f'{name} = __import__("{BUFFERS}", fromlist=["laid_out"]).laid_out'
 
 

@@ -22,6 +22,7 @@ from compilefix.registry import Record
 from compilefix.runner import default_cache, default_isolation
 from compilefix.runner.process import Launcher
 from compilefix.runner.session import open_launcher, require_torch
+from compilefix.text import first_line
 
 SHARES = {"localise": 0.5, "refine": 0.6, "cure": 0.8, "minimise": 0.97}
 """Part of the budget by whose end a phase must be over; the next one takes what is left."""
@@ -244,7 +245,7 @@ def _conclude(draft: Draft) -> tuple[Conclusion, str | None]:
     for outcome in _references(draft.ladder):
         reason = outcome.reason or ""
         if outcome.did in (Did.CRASH, Did.HANG):
-            return Conclusion.FAILS_PLAINLY, f"your code fails without torch.compile: {reason}"
+            return Conclusion.FAILS_PLAINLY, _fails(reason)
         if outcome.did is Did.UNRESOLVED and reason.startswith("not deterministic"):
             return Conclusion.NOT_DETERMINISTIC, reason
         if outcome.did is not Did.OK:
@@ -254,10 +255,7 @@ def _conclude(draft: Draft) -> tuple[Conclusion, str | None]:
     compiled = [o for t, o in draft.ladder.items() if t.backend != REFERENCE]
     error = next((o.error for o in _references(draft.ladder) if o.error), None)
     if error is not None and compiled:
-        return (
-            Conclusion.FAILS_PLAINLY,
-            f"your code fails without torch.compile: {error[0]}: {error[1].splitlines()[0]}",
-        )
+        return Conclusion.FAILS_PLAINLY, _fails(f"{error[0]}: {first_line(error[1])}")
     undecided = next((o for o in compiled if o.did is Did.UNRESOLVED), None)
     if undecided is not None or not any(o.did in (Did.OK, Did.NUMERICS) for o in compiled):
         why = undecided.reason if undecided else next((o.reason for o in compiled), "nothing ran")
@@ -270,9 +268,12 @@ def _without_reference(outcome: Outcome, reason: str) -> tuple[Conclusion, str]:
         return Conclusion.UNRESOLVED, reason
     told = reason.removeprefix("local_subject.py ").removeprefix("the harness failed: ")
     told = told.removesuffix("; there is nothing to compare with").removeprefix("the plain program raises ")
-    if "CUDA" in told or "NVIDIA" in told:
-        told += " (it needs a GPU that is not here)"
-    return Conclusion.FAILS_PLAINLY, f"your code fails without torch.compile: {told}"
+    return Conclusion.FAILS_PLAINLY, _fails(told)
+
+
+def _fails(told: str) -> str:
+    gpu = " (it needs a GPU that is not here)" if "CUDA" in told or "NVIDIA" in told else ""
+    return f"your code fails without torch.compile: {told}{gpu}"
 
 
 def check_isolation(options: Options) -> None:

@@ -12,7 +12,19 @@ from compilefix.report.interface import Format
 
 __all__ = ["FORMATS", "Format", "render"]
 
-_NO_FORMATS = ("diagnosis", "interface", "listing", "standing")
+_NO_FORMATS = (
+    "bisection",
+    "checkup",
+    "comparison",
+    "diagnosis",
+    "difference",
+    "document",
+    "interface",
+    "listing",
+    "releases",
+    "scan",
+    "standing",
+)
 
 FORMATS: dict[str, str] = {
     module.name: f"{__name__}.{module.name}"

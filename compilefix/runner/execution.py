@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import importlib.util
+import inspect
 import random
 import re
 from collections.abc import Callable
@@ -49,10 +50,17 @@ def missing_names(requires: tuple[str, ...]) -> list[str]:
 
 GRAPH_CACHES = ("torch._inductor.config.fx_graph_cache", "torch._functorch.config.enable_autograd_cache")
 
+CXX = "torch._inductor.config.cpp.cxx"
+
 
 def caches_graphs(known: Known) -> bool:
     """Tell whether the record is about the graph caches, which must then start empty in every check."""
     return known.caches == "warm" or any(name in known.config for name in GRAPH_CACHES)
+
+
+def names_compiler(known: Known) -> bool:
+    """Tell whether the record chooses the C++ compiler, and so what happens without a working one."""
+    return CXX in known.config
 
 
 def settings(known: Known, *, workaround: bool) -> AbstractContextManager[None]:
@@ -113,6 +121,18 @@ class Recorder:
         return getattr(self._function, name)
 
 
+def scales(module: ModuleType) -> bool:
+    """Tell whether the repro says that its defect shows with smaller inputs as well: its ``inputs`` takes a `scale`."""
+    return hasattr(module, "inputs") and "scale" in inspect.signature(module.inputs).parameters
+
+
+def arguments(module: ModuleType, device: str, scale: float = 1.0) -> tuple[Any, ...]:
+    """Return the inputs of a repro on `device`; those of one that takes a `scale` at `scale` times the full size."""
+    if not hasattr(module, "inputs"):
+        return ()
+    return tuple(module.inputs(device, scale=scale) if scales(module) else module.inputs(device))
+
+
 def observe(
     module: ModuleType, request: Request, compile: Compile | None, convert: Callable[[Any], Any] | None = None
 ) -> Observation:
@@ -126,7 +146,7 @@ def observe(
     observation = Observation()
     known: Known = record_of(module)
     program = entry(module, request.mode, device)
-    args = tuple(module.inputs(device)) if hasattr(module, "inputs") else ()
+    args = arguments(module, device, request.scale)
     if convert is not None:
         args = tuple(convert(a) for a in args)
         program = convert(program) if isinstance(program, torch.nn.Module) else program
@@ -161,7 +181,7 @@ def observe_in_float64(path: Path, request: Request) -> Observation | None:
     """Run the plain program with its floating inputs in float64; None where the inputs or the program refuse."""
     module = load(path)
     seed(request.seed)
-    args = tuple(module.inputs(request.parsed_target.data_device)) if hasattr(module, "inputs") else ()
+    args = arguments(module, request.parsed_target.data_device, request.scale)
     leaves = [leaf for _, leaf in walk(args, "") if isinstance(leaf, torch.Tensor)]
     if overlaps(*((str(i), leaf) for i, leaf in enumerate(leaves))) or any(_folds(leaf) for leaf in leaves):
         return None  # a converted copy would not share memory as the inputs do
@@ -275,9 +295,13 @@ def environment_trouble(error: BaseException, memory: int | None) -> str | None:
     return trouble[1] if trouble else None
 
 
-def raised_trouble(error: Raised, memory: int | None) -> tuple[Did, str] | None:
-    """Tell an exception that the machine caused from one that the program or the compiler caused."""
-    if "InvalidCxxCompiler" in error.chain or "InvalidCxxCompiler" in error.message:
+def raised_trouble(error: Raised, memory: int | None, *, own_compiler: bool = False) -> tuple[Did, str] | None:
+    """
+    Tell an exception that the machine caused from one that the program or the compiler caused.
+
+    With `own_compiler` the record itself names the C++ compiler, so that a missing one is what it is about.
+    """
+    if not own_compiler and ("InvalidCxxCompiler" in error.chain or "InvalidCxxCompiler" in error.message):
         return Did.UNSUPPORTED, "no working C++ compiler"
     if "MemoryError" in error.chain or _NO_MEMORY.search(error.message):
         cap = f" of {memory / 2**30:.1f} GiB" if memory else ""

@@ -56,9 +56,10 @@ class Journal:
             path.unlink(missing_ok=True)
 
 
-def key(record: Record, environment: Environment, targets: tuple[Target, ...], seed: int) -> str:
+def key(record: Record, environment: Environment, targets: tuple[Target, ...], seed: int, grid: str = "forward") -> str:
     """Return what must be equal for a result to count as this check's."""
     parts = [__version__, record.source, environment.torch, str(environment.torch_git), environment.python]
     parts += [str(environment.isa), str(environment.cxx), str(environment.numpy), str(environment.gpu), str(seed)]
+    parts.append(grid)
     parts += map(str, targets)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]

@@ -40,6 +40,15 @@ class Request:
     gpu: str | None = None
     """GPU to compile for where a CPU interprets the kernels."""
 
+    grid: str = "forward"
+    """Order in which the programs of an interpreted launch run, as `cuda_interpreted.orders.parse` reads it."""
+
+    limit: float | None = None
+    """Seconds that the run may take, so that kernels that would take longer are refused before they do."""
+
+    scale: float = 1.0
+    """What ``inputs(device, scale)`` gets where it takes one."""
+
     scope: str | None = None
     """Module whose ``scope(record)`` is entered around the run: a kind of workaround, or a probe."""
 

@@ -40,6 +40,9 @@ class Options:
     """Seconds for one run."""
 
     seed: int = 0
+    grid: str = "forward"
+    """Order in which the programs of an interpreted launch run."""
+
     memory: int | None = 4 << 30
     """Private memory of one worker in bytes."""
 
@@ -247,6 +250,8 @@ class Check:
             scope=job.kinds[kind][1] if kind is not None else None,
             priced=kind is not None and job.outcomes[target].did in _COMPARABLE,
             seed=self._options.seed,
+            grid=self._options.grid,
+            limit=_limit(job.record, self._options),
             memory=self._options.memory,
         )
         try:

@@ -112,7 +112,10 @@ def check(
     try:
         environment = launcher.environment
         log = Journal(journal or default_journal())
-        keys = {r.id: journals.key(r, environment, targets_for(r, environment, options), options.seed) for r in records}
+        keys = {
+            r.id: journals.key(r, environment, targets_for(r, environment, options), options.seed, options.grid)
+            for r in records
+        }
         done = log.load(keys) if resume else {}
         order = [r.id for r in records]
         run = Check([r for r in records if r.id not in done], launcher, options, watcher.ran, cancelled)

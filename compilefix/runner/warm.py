@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -52,8 +54,12 @@ def cxx_trouble() -> str | None:
     """Return why no C++ compiler works here, or None."""
     from torch._inductor import cpp_builder
 
+    # the public name is new in torch 2.5
+    find = getattr(cpp_builder, "get_cpp_compiler", None) or getattr(cpp_builder, "_get_cpp_compiler", None)
+    if find is None:
+        return "no working C++ compiler (this torch does not say which one it takes)"
     try:
-        compiler = cpp_builder.get_cpp_compiler()
+        compiler = find()
     except Exception as error:  # torch raises InvalidCxxCompiler, and RuntimeError on other releases
         return f"no working C++ compiler ({str(error).strip().splitlines()[0] or type(error).__name__})"
     return None if shutil.which(compiler) else f"no working C++ compiler ({compiler} not found)"
@@ -120,12 +126,15 @@ def interpret(gpu: str) -> str | None:
 
 
 def _probe_isa() -> None:
-    from torch._inductor import cpu_vec_isa
-
     try:
-        cpu_vec_isa.valid_vec_isa_list()
+        importlib.import_module(f"torch._inductor.{_isa_module()}").valid_vec_isa_list()
     except Exception as error:  # Inductor probes again when it compiles, and its failure is what gets reported
         print(f"the instruction set could not be probed: {error}", file=sys.stderr)
+
+
+def _isa_module() -> str:
+    """Return where this torch looks for vector instructions: a module of its own is new in 2.5."""
+    return "cpu_vec_isa" if importlib.util.find_spec("torch._inductor.cpu_vec_isa") else "codecache"
 
 
 def cpu_only() -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from compilefix import registry
-from compilefix.cuda_interpreted.problems import cpu_only, limit_of
+from compilefix.cuda_interpreted.problems import cpu_only, limit_of, too_large
 from compilefix.issue import Contract, Known, Symptom
 from compilefix.outcome import Did, Difference, Outcome
 from compilefix.runner.protocol import Mode, Request, encode_reply
@@ -23,6 +23,9 @@ from compilefix.settings import MissingSettingError
 from compilefix.text import first_line
 
 OBSERVATION = "reference.pickle"
+SHRUNK = 0.125
+"""Scale of the inputs where the full ones are too large for the interpreter and the repro takes a scale."""
+
 MESSAGE = 8000
 """Characters of an exception's message that are kept; a C++ compiler's log can be megabytes."""
 
@@ -149,6 +152,10 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
     from compilefix.oracle import compare
     from compilefix.runner import execution
 
+    if request.parsed_target.interpreted:
+        _set_interpreter(request)
+    with Path(request.exchange, OBSERVATION).open("rb") as file:
+        want, precise = pickle.load(file)
     with execution.settings(known, workaround=request.mode is Mode.WORKAROUND):
         if execution.caches_graphs(known):
             execution.use_private_caches(
@@ -157,6 +164,12 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
         enter = _scope(request)
         with enter():
             got = execution.observe(module, request, execution.compiler(known, request.parsed_target))
+        if request.parsed_target.interpreted and _too_large(got) and execution.scales(module):
+            request = replace(request, scale=SHRUNK)
+            want, precise = _small_reference(request)
+            with enter():
+                again = execution.load(Path(request.repro))
+                got = execution.observe(again, request, execution.compiler(known, request.parsed_target))
         facts = execution.counters()
         if hasattr(enter, "facts"):
             facts |= enter.facts()
@@ -167,13 +180,14 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
         if measures and hasattr(module, "facts"):
             facts |= module.facts(request.parsed_target.data_device)
         if request.parsed_target.interpreted:
-            facts |= {"gpu": request.gpu}
-    with Path(request.exchange, OBSERVATION).open("rb") as file:
-        want, precise = pickle.load(file)
+            facts |= {"gpu": request.gpu} | _not_followed()
+            facts |= {"grid": request.grid} if request.grid != "forward" else {}
+            facts |= {"scale": request.scale} if request.scale != 1 else {}
     error = _error(got)
+    own = execution.names_compiler(known)
     if got.raised is not None and request.argument is not None:
         facts |= {"frames": list(got.raised.frames)}
-    if got.raised is not None and (trouble := execution.raised_trouble(got.raised, request.memory)):
+    if got.raised is not None and (trouble := execution.raised_trouble(got.raised, request.memory, own_compiler=own)):
         return Outcome(did=trouble[0], reason=trouble[1], error=error)
     if got.raised is not None and request.parsed_target.interpreted and (reason := limit_of(got.raised.message)):
         return Outcome(did=Did.UNSUPPORTED, reason=reason, error=error)
@@ -186,7 +200,42 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
     did = _did(got, want, differences)
     if request.priced and got.raised is None and not did.bad and not hasattr(module, "drive"):
         facts["price"] = _price(request, known, enter)
-    return Outcome(did=did, reason=_reason(differences), differences=differences, error=error, facts=facts)
+    reason = _reason(differences)
+    if request.scale != 1:
+        reason = "; ".join([*filter(None, [reason]), f"inputs shrunk to {request.scale:g} of their size"])
+    return Outcome(did=did, reason=reason, differences=differences, error=error, facts=facts)
+
+
+def _set_interpreter(request: Request) -> None:
+    from compilefix.cuda_interpreted import launch, orders, size
+
+    launch.ORDER[:] = [orders.parse(request.grid)]
+    size.BUDGET.set(request.limit)
+
+
+def _not_followed() -> dict[str, Any]:
+    from compilefix.cuda_interpreted import backend
+
+    return {"not followed": sorted(backend.NOT_FOLLOWED)} if backend.NOT_FOLLOWED else {}
+
+
+def _too_large(got: Any) -> bool:
+    return got.raised is not None and too_large(got.raised.message)
+
+
+def _small_reference(request: Request) -> Any:
+    """Return the plain program's observation of small inputs, and that in float64; forget the large ones."""
+    import torch
+
+    from compilefix.cuda_interpreted import memory
+    from compilefix.runner import execution, warm
+
+    torch._dynamo.reset()
+    warm.forget_counters()
+    memory.reset()
+    path = Path(request.repro)
+    want = execution.observe(execution.load(path), replace(request, mode=Mode.PROGRAM), None)
+    return want, None if want.raised is not None else execution.observe_in_float64(path, request)
 
 
 def _scope(request: Request) -> Callable[[], AbstractContextManager[Any]]:

@@ -35,10 +35,11 @@ def test_a_defect_of_cuda_only_reproduces_without_a_gpu(cli: Cli) -> None:
     assert outcome["facts"]["gpu"] == "a100"
     if row["expected"] == "affected":
         assert row["verdict"] == "reproduces"
-        races = [d for d in outcome["differences"] if d["what"] == "race"]
+        races = [d["got"] for d in outcome["differences"] if d["what"] == "race" and "in no order" in d["got"]]
         assert len(races) == 1
-        assert "which program" in races[0]["got"]
-        assert "tl.load(in_ptr0" in races[0]["got"]
+        assert "which program" in races[0]
+        assert "tl.load(in_ptr0" in races[0]
+        assert "forward and reverse order leave different results" in races[0]
         assert row["workarounds"][TARGET]["outcome"] == "ok"
 
 
@@ -96,6 +97,7 @@ def test_without_triton_the_row_says_how_to_install_it(cli: Cli, tmp_path: Path)
     ("arguments", "message"),
     [
         (("--gpu", "b300"), "unknown GPU 'b300'; write one of h100, h200, a100, l4, rtx4090, t4"),
+        (("--grid", "backwards"), "unknown grid order 'backwards'; write forward, reverse, shuffle or shuffle:SEED"),
         (("--target", "eager:cuda-interpreted"), "on cuda-interpreted only inductor runs"),
         (("--target", "inductor:cuda-emulated"), "DEVICE one of cpu, cuda, cuda-interpreted"),
     ],
@@ -119,7 +121,64 @@ def test_kernels_shows_the_in_place_write_of_a_cache(cli: Cli, tmp_path: Path) -
     (store,) = [a for a in kernel["accesses"] if a["does"] == "store"]
     assert store["argument"] in kernel["in_place"]
     assert kernel["bytes_read"] == kernel["bytes_written"] > 0
+    assert kernel["given"][store["argument"]].startswith("arg")
     assert "@triton.jit" in (tmp_path / "out" / f"{kernel['name']}.py").read_text()
+    padding = found["padding"]
+    assert padding["asked"] == ["bmm 2x4x8 by 2x8x33"]
+    assert {name: len(padding[name]["kernels"]) for name in ("no", "yes", "off")} == {"no": 1, "yes": 2, "off": 1}
+    assert len(list((tmp_path / "out" / "padded").glob("*.py"))) == 2
+
+
+@needs_triton
+def test_kernels_names_lines_of_the_program_and_shows_the_backward_pass(cli: Cli, tmp_path: Path) -> None:
+    """Forward and backward kernels, each with its lines, operators and bytes."""
+    file = tmp_path / "model.py"
+    file.write_text(
+        "import torch\n"
+        "def inputs(device):\n"
+        "    return (torch.ones(8, device=device, requires_grad=True),)\n"
+        "def square(x):\n"
+        "    y = x.sin()\n"
+        "    return y * 3\n"
+    )
+    done = cli("kernels", f"{file}:square")
+    assert done.returncode == 0, done.stderr
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert lines[0] == "2 kernels, 160 bytes moved for H100"
+    assert "computes aten.sin, aten.mul" in lines
+    assert "from model.py:5 y = x.sin()" in lines
+    assert "from model.py:6 return y * 3" in lines
+    assert any("cos" in line for line in lines)
+
+
+@needs_triton
+@pytest.mark.parametrize("order", ["forward", "reverse", "shuffle:3"])
+def test_a_result_that_depends_on_the_order_of_the_grid_is_a_race_in_every_order(cli: Cli, order: str) -> None:
+    """pytorch#197829 comes out right in reverse order and wrong in forward order; it is named in all."""
+    done = cli("check", "gh197829", "--target", TARGET, "--grid", order, "--format", "json", "--timeout", "240")
+    outcome = rows(done)["gh197829"]["outcomes"][TARGET]
+    if rows(done)["gh197829"]["expected"] == "affected":
+        (race,) = [d["got"] for d in outcome["differences"] if d["what"] == "race" and "in no order" in d["got"]]
+        assert "triton_poi_fused" in race
+        assert "order leave different results" in race
+        assert ("values" in {d["what"] for d in outcome["differences"]}) is (order != "reverse")
+    assert outcome["facts"].get("grid", "forward") == order
+
+
+@needs_triton
+def test_what_is_too_large_is_said_before_the_time_is_spent_or_shrunk(cli: Cli) -> None:
+    """A repro whose inputs take a scale runs at an eighth of its size; another one is unsupported."""
+    fixtures = ("--repros", str(FIXTURES), "local-large-launch", "local-shrinks")
+    done = cli("check", *fixtures, "--format", "json", "--timeout", "60", "--jobs", "1")
+    found = rows(done)
+    large = found["local-large-launch"]["outcomes"][TARGET]
+    assert (found["local-large-launch"]["verdict"], large["outcome"]) == ("unsupported", "unsupported")
+    assert large["reason"].startswith("too large for the interpreter: triton_per_fused__softmax")
+    assert "400000 programs of 2 loads and stores each, would take about" in large["reason"]
+    assert large["seconds"] < 40
+    small = found["local-shrinks"]["outcomes"][TARGET]
+    assert (small["outcome"], small["reason"]) == ("ok", "inputs shrunk to 0.125 of their size")
+    assert small["facts"]["scale"] == 0.125
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,8 @@ def test_a_known_issue_is_named(cli: Cli) -> None:
     [
         (["nowhere.py:f"], "no such file"),
         ([], "name a program"),
-        (["a.py:f", "b.py:g"], "one program at a time"),
+        (["a.py:f", "--", "python", "b.py"], "one program at a time"),
+        (["--"], "no command stands behind --"),
         (["{file}:forward", "--inputs", "{file}:nothing"], "defines no 'nothing'"),
         (["{file}:forward", "--compile", "dynamic"], "write NAME=VALUE"),
         (["{file}:forward", "--budget", "0"], "must be more than 0"),

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from compilefix import measured
-from compilefix.check import CheckReport
-from compilefix.issue import Contract, Truth
-from compilefix.outcome import Did, Outcome, Target
+from compilefix.issue import Contract
 from compilefix.registry import discover, read
 from tests.conftest import Cli
-from tests.runner.test_journal import result
-from tests.runner.test_schedule import environment
 
 
 def test_list_shows_every_record_and_obeys_the_selection(cli: Cli) -> None:
@@ -67,17 +61,6 @@ def test_new_writes_one_readable_file_and_never_overwrites(cli: Cli, tmp_path: P
     assert cli("new", "198094", "A title", "--into", str(tmp_path)).returncode == 2
 
 
-def test_a_measured_file_is_written_whole_and_read_back(tmp_path: Path) -> None:
-    """What was measured comes back by record; the file holds no times."""
-    report = CheckReport(environment=environment(), results=(result("gh1"), result("gh2")))
-    path = measured.write(report, tmp_path)
-    assert path.name == "torch-2.13.0+cpu-py311-linux-x86_64.json"
-    assert measured.cells("gh1", tmp_path) == {path.stem: {"eager:cpu": "ok"}}
-    assert measured.cells("gh3", tmp_path) == {}
-    assert "seconds" not in path.read_text()
-    assert [p.name for p in tmp_path.iterdir()] == [path.name]
-
-
 def test_a_contract_is_scaffolded(cli: Cli, tmp_path: Path) -> None:
     """`new contract` writes a file that is read as a contract with that statement."""
     done = cli("new", "contract", 'A "roll"  is \\ free.', "--into", str(tmp_path))
@@ -89,42 +72,19 @@ def test_a_contract_is_scaffolded(cli: Cli, tmp_path: Path) -> None:
     assert {"inputs", "program", "claim"} <= set(record.functions)
 
 
-def test_what_a_claim_came_to_is_measured(tmp_path: Path) -> None:
-    """The reference's cell of a contract says whether the statement holds; those of issues do not."""
-    outcomes = {
-        Target("reference"): Outcome(did=Did.OK, facts={"claim": False}),
-        Target("eager"): Outcome(did=Did.OK),
-    }
-    told = replace(result("contract-a"), record="contract", outcomes=outcomes)
-    path = measured.write(CheckReport(environment=environment(), results=(told, result("gh1"))), tmp_path)
-    cells = measured.read(path)["outcomes"]
-    assert cells["contract-a"]["reference:cpu"] == {"program": "ok", "claim": "does not hold"}
-    assert cells["gh1"] == {"eager:cpu": {"program": "ok"}}
-    assert measured.cells("contract-a", tmp_path) == {
-        path.stem: {"reference:cpu": "ok, does not hold", "eager:cpu": "ok"}
-    }
-
-
-def test_shipped_measurements_agree_with_the_records() -> None:
-    """No measured cell contradicts its record, and every measured id exists."""
-    from packaging.version import Version
-
-    registry = discover()
-    files = sorted(measured.folder().glob("*.json"))
-    assert files
-    for path in files:
-        raw = measured.read(path)
-        version = Version(raw["environment"]["torch"])
-        for id, row in raw["outcomes"].items():
-            known = registry.get(id).known
-            bad = [t for t, cell in row.items() if Outcome(did=Did(cell["program"])).did.bad and Target.parse(t).rank]
-            expected = known.expectation(version).value
-            assert not (expected == "affected" and not bad), f"{path.name}: {id} is clear, the record says affected"
-            assert not (expected == "unaffected" and bad), f"{path.name}: {id} is bad, the record says unaffected"
-            if isinstance(known, Contract):
-                claims = {Truth(cell["claim"]) for cell in row.values() if "claim" in cell}
-                ran = row["reference:cpu"]["program"] == "ok"
-                assert bool(claims) == ran, f"{path.name}: {id} has no claim"
-                truth = known.expected(version)
-                same = truth in (None, Truth.DIFFER) or claims <= {truth}
-                assert same, f"{path.name}: {id} is {claims}, the record says {truth}"
+def test_list_matrix_shows_records_and_releases(cli: Cli) -> None:
+    """Three signs, the counts add up, and JSON says why something was not measured."""
+    ids = [record.id for record in discover().records]
+    table = cli("list", "--matrix").stdout
+    assert all(id in table for id in ids)
+    assert "✘ measured, goes wrong, ✔ measured, does not, · not measured" in " ".join(table.split())
+    raw = json.loads(cli("list", "--matrix", "--format", "json").stdout)
+    assert [record["id"] for record in raw["records"]] == ids
+    for record in raw["records"]:
+        assert list(record["states"]) == raw["releases"]
+        for seen in record["states"].values():
+            assert seen["state"] in ("bad", "good", "not measured")
+            assert bool(seen["symptoms"]) == (seen["state"] == "bad")
+            assert bool(seen["reason"]) == (seen["state"] == "not measured")
+    one = json.loads(cli("list", "gh198094", "--matrix", "--format", "json").stdout)
+    assert [record["id"] for record in one["records"]] == ["gh198094"]

@@ -25,4 +25,4 @@ def agrees(function: Callable[..., Any], *inputs: Any, kernels: int = 1, **compi
     want, got = twice(function, *inputs, **compile)
     torch.testing.assert_close(got, want, equal_nan=True)
     assert memory.WATCH.kernels >= kernels
-    assert [str(f) for f in memory.findings()] == []
+    assert [str(f) for f in memory.findings() if not f.note] == []

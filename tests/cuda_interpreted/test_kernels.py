@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compilefix.cuda_interpreted.kernels import kernels_of
+from compilefix.cuda_interpreted.kernels import externs_of, kernels_of
 
 WRAPPER = '''
 import triton
@@ -22,6 +22,7 @@ def triton_poi_fused_add_sin_0(in_out_ptr0, in_ptr1, out_ptr2, xnumel):
 """, device_str='cuda')
 
 # Topologically Sorted Source Nodes: [w], Original ATen: []
+# Comes from: {"lines": ["model.py:3 w = 1"], "ops": ["aten.full"]}
 k1 = async_compile.triton('triton_poi_fused_1', """
 def triton_poi_fused_1(out_ptr0):
     tl.store(out_ptr0 + (x0), 1.0, xmask)
@@ -47,7 +48,15 @@ def test_names_origins_accesses_and_launches() -> None:
         (8, "store", "in_out_ptr0", "4 * x0"),
         (9, "atomic_add", "out_ptr2", "x1"),
     ]
-    assert (second.name, second.ops, second.launches, second.in_place) == ("triton_poi_fused_1", [], 1, [])
+    assert first.given == {"in_out_ptr0": "a", "in_ptr1": "b", "out_ptr2": "c"}
+    assert (second.name, second.ops, second.launches, second.in_place) == ("triton_poi_fused_1", ["aten.full"], 1, [])
+    assert second.lines == ["model.py:3 w = 1"]
+
+
+def test_calls_of_no_generated_kernel() -> None:
+    """Matrix products and fallbacks run as ATen's."""
+    assert externs_of(WRAPPER) == ["extern_kernels.mm"]
+    assert externs_of("a = torch.ops.aten.sort.default(x)\n") == ["torch.ops.aten.sort.default"]
 
 
 def test_a_wrapper_without_kernels_has_none() -> None:

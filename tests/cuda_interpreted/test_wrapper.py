@@ -48,6 +48,7 @@ def test_assertions_on_what_a_call_returned_become_layouts_and_those_on_inputs_s
     moved = moved_back(
         "def call(args):\n"
         "    arg0_1, = args\n"
+        "    arg0_1 = copy_if_misaligned(arg0_1)\n"
         "    assert_size_stride(arg0_1, (2, 2), (2, 1))\n"
         "    buf0 = extern_kernels.convolution(arg0_1)\n"
         "    assert_size_stride(buf0, (2, 2), (1, 2))\n"

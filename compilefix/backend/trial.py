@@ -1,0 +1,93 @@
+"""One trial: the compiled and the plain graph on copies of the same inputs, forward and backward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from compilefix.oracle import Observation, compare, flatten, overlaps, raised
+from compilefix.oracle.gradients import gradients
+from compilefix.oracle.twins import twins, widened
+from compilefix.outcome import Difference
+
+SEED = 20_250_101
+"""Of the vectors that gradients are multiplied with: the same for both sides."""
+
+Run = Callable[..., Any]
+
+
+class UncheckedError(Exception):
+    """A graph cannot be held against its plain run; the text says why."""
+
+
+def trial(fast: Run, plain: Run, args: Sequence[Any]) -> tuple[Difference, ...]:
+    """
+    Run both on copies of `args` and return every difference that is a defect; `args` and random state are untouched.
+
+    Raises `UncheckedError` where plain runs differ among themselves or draw random numbers.
+    """
+    with _random_state():
+        before = _generators()
+        want = _observe(plain, twins(args))
+        drawn = any(not torch.equal(a, b) for a, b in zip(before, _generators(), strict=True))
+    if drawn:
+        raise UncheckedError("it draws random numbers, and Inductor's stream differs from eager's by design")
+    with _random_state():
+        got = _observe(fast, twins(args))
+    if not _defects(compare(got, want)):
+        return ()
+    with _random_state():
+        again = _observe(plain, twins(args))
+        if compare(again, want, strict=("bitwise",)):
+            raise UncheckedError("two plain runs of it differ")
+        precise = _observe(plain, twins(args, widened)) if want.raised is None else None
+    usable = precise if precise is not None and precise.raised is None else None
+    return _defects(compare(got, want, usable))
+
+
+def _defects(found: tuple[Difference, ...]) -> tuple[Difference, ...]:
+    return tuple(difference for difference in found if not difference.note)
+
+
+def _observe(run: Run, args: list[Any]) -> Observation:
+    observation = Observation()
+    where = "the call"
+    try:
+        result = _outputs(run(*args))
+        observation.leaves |= flatten(result, "result")
+        for i, arg in enumerate(args):
+            observation.leaves |= flatten(arg, f"input[{i}]")
+        observation.overlaps = overlaps(("result", result), *((f"input[{i}]", arg) for i, arg in enumerate(args)))
+        where = "the backward pass"
+        for name, gradient in gradients(result, {f"input[{i}]": arg for i, arg in enumerate(args)}, SEED):
+            observation.leaves |= flatten(gradient, f"grad of {name}")
+    except Exception as error:
+        observation.raised = raised(error, where)
+    return observation
+
+
+def _outputs(result: Any) -> tuple[Any, ...]:
+    """Return what a graph returns, whichever sequence it comes in: Dynamo unpacks it."""
+    return tuple(result) if isinstance(result, tuple | list) else (result,)
+
+
+@contextmanager
+def _random_state() -> Iterator[None]:
+    """Give back the random state, so that checked and unchecked calls draw the same numbers."""
+    devices = list(range(torch.cuda.device_count())) if _cuda() else []
+    with torch.random.fork_rng(devices=devices):
+        yield
+
+
+def _generators() -> list[torch.Tensor]:
+    states = [torch.get_rng_state()]
+    if _cuda():
+        states += torch.cuda.get_rng_state_all()
+    return states
+
+
+def _cuda() -> bool:
+    return bool(torch.cuda.is_initialized())  # type: ignore[no-untyped-call]

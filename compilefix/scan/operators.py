@@ -1,0 +1,62 @@
+"""Calls of affected ops in one file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from compilefix.scan.knowledge import GENERIC, Knowledge
+from compilefix.scan.targets import Targets
+
+_SETITEM = "Tensor.__setitem__"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of an op that a record is about."""
+
+    node: ast.AST
+    op: str
+    records: tuple[str, ...]
+    function: str
+    """Full name of the function called; empty for methods and operators."""
+
+    sure: bool
+    """Called by its full name; a method's receiver may be something else than a tensor."""
+
+
+def uses(targets: Targets, known: Knowledge, nodes: list[ast.AST]) -> Iterator[Use]:
+    """Yield the uses of ops that concern a supported release; assignments to items are among them."""
+    for node in targets.calls:
+        found = _call(node, targets, known)
+        if found is not None:
+            yield found
+    if _SETITEM in known.ops:
+        for statement in nodes:
+            if isinstance(statement, ast.Assign | ast.AugAssign):
+                goals = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                if any(isinstance(g, ast.Subscript) and not _literal(g.slice) for g in goals):
+                    yield Use(statement, _SETITEM, known.ops[_SETITEM], "", sure=False)
+
+
+def _call(node: ast.Call, targets: Targets, known: Knowledge) -> Use | None:
+    path = targets.path(node.func)
+    if path.startswith("torch."):
+        name = path.removeprefix("torch.")
+        op = next(
+            (o for o in (name, name.removesuffix("_"), name.replace("nn.functional.", "")) if o in known.ops), None
+        )
+        return Use(node, op, known.ops[op], path, sure=True) if op is not None else None
+    if path or not isinstance(node.func, ast.Attribute) or targets.resolve(node.func):
+        return None
+    name = node.func.attr
+    for op in (f"Tensor.{name}", name, name.removesuffix("_"), f"Tensor.{name.removesuffix('_')}"):
+        if op in known.ops and name not in GENERIC:
+            return Use(node, op, known.ops[op], "", sure=False)
+    return None
+
+
+def _literal(node: ast.expr) -> bool:
+    """Tell whether an index is text, which a tensor does not take."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
