@@ -49,6 +49,8 @@ class Loaded:
 
         self.keywords: tuple[str, ...] = ()
         self._made: tuple[Any, ...] | None = None
+        if spec.get("beside") and spec["beside"] not in sys.path:
+            sys.path.append(spec["beside"])  # what a shortened copy of the file imports
         if spec["kind"] in ("file", "fx"):
             self._module(spec["file"])
         if spec["kind"] == "live":

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from compilefix.diagnosis import search
+from compilefix.diagnosis import minimise_source, search
 from compilefix.diagnosis.lab import GOOD, Probe
 from compilefix.diagnosis.localise import Bench
 from compilefix.diagnosis.program import Program, sliced
@@ -25,7 +25,7 @@ SMALL = (1, 2, 3, 4, 8, 16)
 def minimised(bench: Bench, draft: Draft) -> None:
     """Leave the smallest program found in ``draft.minimal``, and nothing where the graph alone does not misbehave."""
     if bench.target.backend == "eager":
-        draft.notes.append("not made smaller: below Dynamo only, and this goes wrong in Dynamo")
+        minimise_source.minimised(bench, draft)
         return
     file = bench.subject.folder / "values.pt"
     number = bench.graphs[0] if bench.graphs else 0

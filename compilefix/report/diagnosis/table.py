@@ -52,8 +52,12 @@ def _lines(diagnosis: Diagnosis) -> list[tuple[str, str]]:
         lines.append(
             (
                 "minimal",
-                f"{small.nodes} of {small.nodes_before} operations, "
-                f"{small.elements} of {small.elements_before} elements"
+                (
+                    f"{small.nodes} of {small.nodes_before} operations, "
+                    f"{small.elements} of {small.elements_before} elements"
+                    if small.elements_before
+                    else f"{small.nodes} of {small.nodes_before} statements"
+                )
                 + ("" if small.complete else " (time ran out before it was done)"),
             )
         )
