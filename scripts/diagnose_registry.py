@@ -96,11 +96,12 @@ def one(record: registry.Record, records: Any, launcher: Any, args: argparse.Nam
     matches = match.matches(records, bad, found.target, found.culprits, launcher.environment, ops)
     apart = match.matches(records, bad, found.target, found.culprits, launcher.environment, ops, alike=False)
     keys = [c.key for c in found.culprits]
+    recorded = match.spelled(record.known.culprit) if record.known.culprit else None
     return row | {
         "found": [c.triple for c in found.culprits],
         "stage": found.target.backend == record.known.stage,
-        "exact": record.known.culprit in keys,
-        "near": record.known.culprit in keys or any(near(record.known.culprit, c) for c in found.culprits),
+        "exact": recorded in keys,
+        "near": recorded in keys or any(near(recorded, c) for c in found.culprits),
         "localised": record.known.culprit is not None,
         "cure": found.recommended.cure.what if found.recommended else None,
         "narrow": any(t.width < 5 for t in found.cures),
