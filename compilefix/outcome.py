@@ -120,10 +120,16 @@ class Difference:
     """True where the difference is reported but is no defect by itself."""
 
     symptom: Symptom = Symptom.WRONG_RESULT
+    profile: tuple[float, ...] | None = field(default=None, compare=False)
+    """Largest absolute difference in each of up to 64 equal parts of the leaf, elements in order; 0.0 where none."""
+
+    floor: float | None = field(default=None, compare=False)
+    """How far the reference itself is from its float64 run, at most, over the elements that differ."""
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object without unset fields."""
         raw = {name: getattr(self, name) for name in self.__slots__}
+        raw["profile"] = list(self.profile) if self.profile is not None else None
         raw["symptom"] = self.symptom.value
         for name in ("where", "worst_at"):
             raw[name] = list(raw[name]) if raw[name] is not None else None
@@ -135,7 +141,7 @@ class Difference:
         """Read what `to_json` wrote."""
         fields = dict(raw)
         fields["symptom"] = Symptom(fields["symptom"])
-        for name in ("where", "worst_at"):
+        for name in ("where", "worst_at", "profile"):
             if fields.get(name) is not None:
                 fields[name] = tuple(fields[name])
         return cls(**fields)

@@ -15,7 +15,7 @@ from compilefix.issue import DEVICES, STAGES, Affected, Contract, Issue, Known, 
 
 FILE_PATTERN = re.compile(r"(gh\d+|local|contract)_[a-z0-9_]+\.py")
 ENTRY_POINTS = ("program", "make")
-WORKAROUNDS = frozenset({"workaround", "make_workaround", "drive_workaround"})
+WORKAROUNDS = ("workaround", "make_workaround", "drive_workaround")
 _CALLS = {"Affected": Affected, "Issue": Issue, "Contract": Contract}
 _ENUMS: dict[str, type[Symptom] | type[Truth]] = {"Symptom": Symptom, "Truth": Truth}
 _RECORD_NAMES = {"ISSUE": "Issue", "CONTRACT": "Contract"}
@@ -52,7 +52,7 @@ class Record:
     @property
     def has_workaround(self) -> bool:
         """True where the repro brings a workaround that can be run."""
-        return bool(WORKAROUNDS & set(self.functions) or self.known.workaround_config)
+        return bool(self.known.workaround_config) or any(name in self.functions for name in WORKAROUNDS)
 
     def function_source(self, name: str) -> str | None:
         """Return the text of one top-level function of the repro, decorators included, or None."""
@@ -61,6 +61,41 @@ class Record:
                 first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
                 return "\n".join(self.source.splitlines()[first - 1 : node.end_lineno])
         return None
+
+    @property
+    def program_source(self) -> str:
+        """The repro as one pastes it upstream: without docstring, record, claim and workaround."""
+        lines, end, kept = self.source.splitlines(), 0, []
+        for node in ast.parse(self.source).body:
+            text = "\n".join(lines[end : node.end_lineno])
+            end = node.end_lineno or end
+            if not _left_out(node):
+                kept.append(text)
+        return "\n".join(kept).strip("\n")
+
+    @property
+    def workaround_source(self) -> str:
+        """The functions to write instead; empty where there are none."""
+        return "\n\n\n".join(s for name in WORKAROUNDS if (s := self.function_source(name)))
+
+    @property
+    def settings_source(self) -> str:
+        """Lines of Python that set what helps, with the imports that they need; empty where no setting does."""
+        values = self.known.workaround_config
+        modules = dict.fromkeys(name[: name.index(".config.") + len(".config")] for name in values)
+        lines = [f"import {module}" for module in modules] + [f"{name} = {value!r}" for name, value in values.items()]
+        return "\n".join(lines)
+
+
+def _left_out(node: ast.stmt) -> bool:
+    match node:
+        case ast.Expr(value=ast.Constant()) | ast.ImportFrom(module="compilefix.issue"):
+            return True
+        case ast.Assign(targets=[ast.Name(id="ISSUE" | "CONTRACT")]):
+            return True
+        case ast.FunctionDef(name=name):
+            return name in (*WORKAROUNDS, "claim")
+    return False
 
 
 @dataclass(frozen=True)

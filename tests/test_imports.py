@@ -148,6 +148,8 @@ HEAVY = {
         "validation",
         "workarounds",
     },
+    "jinja2": {"report/html"},
+    "pygments": {"report/html"},
     "rich": {"report/table", "report/listing", "cli/progress"},
     "platformdirs": {"backend", "doctor/folders", "gate", "runner", "upgrade"},
     "libcst": {"scan/edit"},

@@ -32,14 +32,23 @@ CHUNK = 1 << 20
 """Differing elements that are looked at in one go: large tensors must not need several times their own memory."""
 
 
+PARTS = 64
+"""Parts into which a leaf is cut to show where in it the differences are."""
+
+
 @dataclass
 class Tally:
     """Elements with one kind of difference, counted chunk by chunk: the first one, and the worst by its error."""
+
+    total: int
+    """Elements of the leaf."""
 
     count: int = 0
     first: int = 0
     worst: float | None = None
     worst_at: int = 0
+    profile: torch.Tensor | None = None
+    floor: float | None = None
 
     def add(self, index: torch.Tensor, error: torch.Tensor | None) -> None:
         """Count the elements at `index`, flat and ascending, whose absolute errors are `error`."""
@@ -50,6 +59,10 @@ class Tally:
         self.count += index.numel()
         if error is None:
             return
+        if self.profile is None:
+            self.profile = torch.zeros(min(PARTS, self.total), dtype=torch.float64, device="cpu")
+        parts = index * len(self.profile) // self.total
+        self.profile.scatter_reduce_(0, parts, error.nan_to_num(0.0, 0.0, 0.0).double(), "amax")
         place = int(torch.where(error.isfinite(), error, -1.0).argmax())
         worst = float(error[place])
         if math.isfinite(worst) and (self.worst is None or worst > self.worst):
@@ -80,6 +93,8 @@ class Pair:
             total=self.want.numel(),
             note=note,
             symptom=self.symptom,
+            profile=tuple(float(f"{e:.3g}") for e in tally.profile.tolist()) if tally.profile is not None else None,
+            floor=tally.floor,
         )
 
     def _place(self, flat: int) -> tuple[int, ...]:
@@ -117,7 +132,7 @@ def compare_tensors(
     if unequal.numel() == 0:
         return found
     if not _inexact(b):
-        tally = Tally()
+        tally = Tally(b.numel())
         for index in _chunks(unequal):
             tally.add(index, _distance(a.flatten()[index], b.flatten()[index]))
         return [*found, pair.difference(what, tally)]
@@ -188,8 +203,9 @@ def _floating(
     flat = [None if side is None else side.flatten() for side in (pair.got, pair.want, precise)]
     dtype = pair.want.dtype.to_real()
     atol = _atol(pair.want)
+    total = pair.want.numel()
     kinds = (("nan", torch.isnan), ("inf", torch.isposinf), ("inf", torch.isneginf))
-    tallies = [(name, Tally(), Tally()) for name in ("nan", "inf", "inf", what)]
+    tallies = [(name, Tally(total), Tally(total)) for name in ("nan", "inf", "inf", what)]
     for index in _chunks(unequal):
         sides = [None if side is None else _real(side[index]).double() for side in flat]
         got, want, judge = (None if side is None else side.reshape(len(index), -1) for side in sides)
@@ -201,6 +217,9 @@ def _floating(
         allowed = (_rtol(dtype) * want.abs() + atol).clamp(min=_least(dtype))
         bad = [mask(got) != mask(want) for _, mask in kinds] + [both & (True if exact else error > allowed)]
         worst = error.amax(-1)
+        if judge is not None:
+            off = torch.where(both & judge.isfinite(), (want - judge).abs(), 0.0)
+            tallies[-1][1].floor = max(tallies[-1][1].floor or 0.0, float(off.max()))
         for (name, defects, rounding), elements in zip(tallies, bad, strict=True):
             wrong = (elements & ~excused).any(-1)
             near = elements.any(-1) & ~wrong

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from compilefix.registry import Record
 
 SCHEMA = 1
-WORKAROUNDS = ("workaround", "make_workaround", "drive_workaround")
 Measured = Mapping[str, Mapping[str, str]]
 """Environment name to target to outcome word."""
 
@@ -112,15 +110,11 @@ def _to_json(record: Record) -> dict[str, Any]:
             "path": str(record.path),
             "affected_text": record.known.affected_text(),
             **({"truth_text": record.known.truth_text()} if isinstance(record.known, Contract) else {}),
-            "workaround": _has_workaround(record),
+            "workaround": record.has_workaround,
         }
         | known
         | {"symptom": record.known.symptom.value}
     )
-
-
-def _has_workaround(record: Record) -> bool:
-    return bool(record.known.workaround_config) or any(name in record.functions for name in WORKAROUNDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,14 +201,13 @@ def _blocks(record: Record, measured: Measured) -> Iterator[Block]:
     if record.why:
         yield Block(heading="Why", text=_sentence(record.why))
     todo = _sentence(record.what_to_do) or "Nothing is recorded."
-    yield Block(heading="What to do", text=todo, code=settings(known.workaround_config))
+    yield Block(heading="What to do", text=todo, code=record.settings_source)
     yield Block(heading="Facts", points=tuple(_facts(record)))
-    yield Block(heading="Program", text=str(record.path), code=program_source(record))
+    yield Block(heading="Program", text=str(record.path), code=record.program_source)
     if claim := record.function_source("claim"):
         yield Block(heading="What it would do if the statement were true", code=claim)
-    written = [s for name in WORKAROUNDS if (s := record.function_source(name))]
-    if written:
-        yield Block(heading="Write instead", code="\n\n\n".join(written))
+    if record.workaround_source:
+        yield Block(heading="Write instead", code=record.workaround_source)
     points = tuple(f"{slug}: {_by_word(cells)}" for slug, cells in measured.items())
     yield Block(heading="Measured", text="" if points else "not measured", points=points)
     if known.references:
@@ -253,35 +246,6 @@ def _facts(record: Record) -> Iterator[str]:
     yield from (f"a healthy run has {name} = {value!r}" for name, value in known.expects.items())
 
 
-def settings(values: Mapping[str, object]) -> str:
-    """Return the lines of Python that set `values`, with the imports that they need."""
-    modules = dict.fromkeys(name[: name.index(".config.") + len(".config")] for name in values)
-    lines = [f"import {module}" for module in modules] + [f"{name} = {value!r}" for name, value in values.items()]
-    return "\n".join(lines)
-
-
-def program_source(record: Record) -> str:
-    """Return the repro as one pastes it upstream: without docstring, record, claim and workaround."""
-    lines, end, kept = record.source.splitlines(), 0, []
-    for node in ast.parse(record.source).body:
-        text = "\n".join(lines[end : node.end_lineno])
-        end = node.end_lineno or end
-        if not _left_out(node):
-            kept.append(text)
-    return "\n".join(kept).strip("\n")
-
-
-def _left_out(node: ast.stmt) -> bool:
-    match node:
-        case ast.Expr(value=ast.Constant()) | ast.ImportFrom(module="compilefix.issue"):
-            return True
-        case ast.Assign(targets=[ast.Name(id="ISSUE" | "CONTRACT")]):
-            return True
-        case ast.FunctionDef(name=name):
-            return name in (*WORKAROUNDS, "claim")
-    return False
-
-
 def _by_word(cells: Mapping[str, str]) -> str:
     targets: dict[str, list[str]] = {}
     for target, word in cells.items():
@@ -290,13 +254,13 @@ def _by_word(cells: Mapping[str, str]) -> str:
 
 
 def _next(record: Record) -> Iterator[str]:
-    tried = ", workaround included" if _has_workaround(record) else ""
+    tried = ", workaround included" if record.has_workaround else ""
     yield f"Try it on this torch{tried}: compilefix check {record.id}"
     if isinstance(record.known, Issue) and record.known.disputed is None:
         yield f'Only while torch needs it: with compilefix.workaround("{record.id}"): … (or as a decorator)'
         yield f"Every way around it, put to the proof: compilefix check {record.id} --workarounds"
     if record.known.workaround_config:
         yield "Set what stands under “What to do” before the first torch.compile"
-    elif record.goes_wrong and not _has_workaround(record):
+    elif record.goes_wrong and not record.has_workaround:
         yield "No rewrite and no setting is recorded that avoids it"
     yield f"A report to send: compilefix check {record.id} --format markdown"

@@ -17,7 +17,7 @@ def provable(record: Record) -> dict[str, tuple[str, str | None]]:
     and upgrading, are left out where a narrower one is offered.
     """
     found: dict[str, tuple[str, str | None]] = {}
-    if WORKAROUNDS & set(record.functions):
+    if set(WORKAROUNDS) & set(record.functions):
         found[OWN] = ("the program rewritten as in the repro", None)
     for name, words in offered(record).items():
         if name != NOT_APPLIED:

@@ -43,9 +43,9 @@ def test_explain_tells_cause_program_and_what_to_do(record: object, capsys: pyte
 
 def test_explain_of_an_unknown_id_is_a_usage_error(cli: Cli) -> None:
     """One line that suggests what may be meant."""
-    done = cli("explain", "gh19809")
+    done = cli("explain", "gh19828")
     assert done.returncode == 2
-    assert "did you mean gh198094" in done.stderr
+    assert "did you mean gh198280" in done.stderr
 
 
 def test_new_writes_one_readable_file_and_never_overwrites(cli: Cli, tmp_path: Path) -> None:

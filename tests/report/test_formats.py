@@ -27,7 +27,7 @@ def python(code: str, folder: Path) -> str:
 
 def test_the_formats_are_the_files_of_the_package() -> None:
     """Names come from file names; shared modules are no formats."""
-    assert set(formats.FORMATS) == {"json", "junit", "markdown", "table"}
+    assert set(formats.FORMATS) == {"html", "json", "junit", "markdown", "table"}
 
 
 def test_a_new_format_is_one_new_file(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_a_new_format_is_one_new_file(tmp_path: Path) -> None:
     assert python(code, tmp_path) == "hello 7 False!\n"
 
 
-@pytest.mark.parametrize("name", ["json", "junit", "markdown"])
+@pytest.mark.parametrize("name", ["html", "json", "junit", "markdown"])
 def test_rich_is_loaded_for_tables_only(name: str) -> None:
     """Naming the formats loads none of them; only the table needs rich, none needs torch."""
     code = (
@@ -59,8 +59,8 @@ def test_rich_is_loaded_for_tables_only(name: str) -> None:
 
 def test_an_unknown_format_names_the_known_ones(reports: dict[str, CheckReport]) -> None:
     """The message of a wrong name is enough to correct it."""
-    with pytest.raises(UsageError, match="unknown format 'html'; one of json, junit, markdown, table"):
-        formats.render("html", reports["none"])
+    with pytest.raises(UsageError, match="unknown format 'pdf'; one of html, json, junit, markdown, table"):
+        formats.render("pdf", reports["none"])
 
 
 @pytest.mark.parametrize("name", formats.FORMATS)
