@@ -19,23 +19,14 @@ from compilefix.diagnosis.result import Conclusion
 from compilefix.runner.session import default_cache, default_isolation, open_launcher
 
 OPS = """import torch
-from torch.testing._internal.common_methods_invocations import op_db
-
-OP = next(op for op in op_db if op.name == {name!r})
-
-
-def sample():
-    torch.manual_seed(0)
-    return next(iter(OP.sample_inputs("cpu", torch.float32)))
 
 
 def inputs():
-    s = sample()
-    return (s.input, *s.args), s.kwargs
+    return torch.load({file!r}, weights_only=False)
 
 
 def program(*args, **kwargs):
-    return OP.op(*args, **kwargs)
+    return torch.{name}(*args, **kwargs)
 """
 NAMES = """
 abs acos add addmm amax argmax atan2 baddbmm bmm cat ceil clamp complex constant_pad_nd copysign cos cosh
@@ -103,9 +94,19 @@ def program(x):
 """
 
 
-def sources() -> dict[str, tuple[str, str]]:
-    """Return by name what is expected of a function, and its file."""
-    found = {f"op {name}": (Conclusion.HEALTHY.value, OPS.format(name=name)) for name in NAMES.split()}
+def sources(folder: Path) -> dict[str, tuple[str, str]]:
+    """Return by name what is expected of a function, and its file; samples are written into `folder`."""
+    import torch
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    by_name = {op.name: op for op in op_db}
+    found = {}
+    for name in NAMES.split():
+        torch.manual_seed(0)
+        sample = next(iter(by_name[name].sample_inputs("cpu", torch.float32)))
+        file = folder / f"{name}.pt"
+        torch.save(((sample.input, *sample.args), sample.kwargs), file)
+        found[f"op {name}"] = (Conclusion.HEALTHY.value, OPS.format(name=name, file=str(file)))
     for name, text in BLOCKS.items():
         module, value = text.split("|")
         found[f"block {name}"] = (Conclusion.HEALTHY.value, MODULE.format(module=module, value=value))
@@ -121,13 +122,15 @@ def main() -> int:
     parser.add_argument("--only", help="names that contain this")
     parser.add_argument("--every", type=int, default=1, help="one of so many operators")
     args = parser.parse_args()
+    samples = tempfile.TemporaryDirectory()
+    functions = sources(Path(samples.name))
     launcher, _ = open_launcher(default_isolation(), default_cache(), DEFAULT)
     options = session.Options(jobs=args.jobs, cure=False, minimise=False, budget=120)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     right: dict[str, list[bool]] = {}
     start = time.monotonic()
     try:
-        for i, (name, (want, text)) in enumerate(sources().items()):
+        for i, (name, (want, text)) in enumerate(functions.items()):
             if (args.only and args.only not in name) or (name.startswith("op ") and i % args.every):
                 continue
             with tempfile.TemporaryDirectory() as folder:
