@@ -138,9 +138,9 @@ def main() -> int:
                 path.write_text(text, encoding="utf-8")
                 argument = f"{path}:program"
                 found = session.run(lambda f, a=argument: subject.build(a, f), options, launcher=launcher)
-            right.setdefault(want, []).append(found.conclusion.value == want)
             if found.interrupted:
                 raise KeyboardInterrupt
+            right.setdefault(want, []).append(found.conclusion.value == want)
             if found.conclusion.value != want:
                 culprits = ", ".join(c.triple for c in found.culprits)
                 print(f"{name}: {found.conclusion.value}, not {want}: {found.reason} {culprits}", flush=True)
