@@ -6,15 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from compilefix.backend import guarded
+    from compilefix.diagnosis import Diagnosis, diagnose
     from compilefix.gate import force, when
     from compilefix.standing import status
     from compilefix.validation import validate, validated
     from compilefix.workarounds import workaround
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "force", "guarded", "status", "validate", "validated", "when", "workaround"]
+__all__ = [
+    "Diagnosis",
+    "__version__",
+    "diagnose",
+    "force",
+    "guarded",
+    "status",
+    "validate",
+    "validated",
+    "when",
+    "workaround",
+]
 
 _LAZY = {
+    "Diagnosis": "compilefix.diagnosis",
+    "diagnose": "compilefix.diagnosis",
     "force": "compilefix.gate",
     "guarded": "compilefix.backend",
     "status": "compilefix.standing",

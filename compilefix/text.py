@@ -28,3 +28,13 @@ def first_line(text: str, limit: int = 200) -> str:
         lines[:2] = [f"{lines[0]} {lines[1]}"]
     line = f"{lines[0]} {compiler.partition('error: ')[2]}" if compiler and compiler != lines[0] else lines[0]
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def normalise(message: str) -> str:
+    """Strip what differs from run to run: addresses, paths, line numbers, generated names."""
+    message = re.sub(r"\x1b\[[0-9;]*m", "", message)
+    message = re.sub(r"0x[0-9a-fA-F]+", "0x…", message)
+    message = re.sub(r"(/[\w.+-]+)+/([\w.+-]+)", r"\2", message)
+    message = re.sub(r"\bline \d+", "line N", message)
+    message = re.sub(r"\bc[a-z0-9]{50,}\b", "<hash>", message)
+    return message.strip()

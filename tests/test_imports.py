@@ -40,6 +40,20 @@ ALLOWED = {
         "",
         *GROUND,
     },
+    "diagnosis": {
+        "cuda_interpreted",
+        "cure",
+        "environment",
+        "issue",
+        "ops",
+        "oracle",
+        "outcome",
+        "registry",
+        "runner",
+        "settings",
+        "workarounds",
+        *GROUND,
+    },
     "validation": {"oracle", *GROUND},
     "backend": {"oracle", "outcome", "report", *GROUND},
     "testing": {"oracle", "outcome", "report", *GROUND},
@@ -81,6 +95,7 @@ ALLOWED = {
         "",
         "check",
         "cure",
+        "diagnosis",
         "doctor",
         "scan",
         "standing",
@@ -95,6 +110,7 @@ ALLOWED = {
         "check",
         "config",
         "cuda_interpreted",
+        "diagnosis",
         "doctor",
         "environment",
         "gate",
@@ -113,7 +129,7 @@ ALLOWED = {
         *GROUND,
     },
     "__main__": {"cli"},
-    "": {"backend", "gate", "standing", "validation", "workarounds"},
+    "": {"backend", "diagnosis", "gate", "standing", "validation", "workarounds"},
 }
 """Room to the rooms it may import; the empty name is the package itself, for its version."""
 
@@ -121,6 +137,7 @@ HEAVY = {
     "torch": {
         "backend",
         "cuda_interpreted",
+        "diagnosis",
         "doctor",
         "environment",
         "oracle",
@@ -136,6 +153,7 @@ HEAVY = {
     "rich": {"report/table", "report/listing", "cli/progress"},
     "platformdirs": {"backend", "doctor/folders", "gate", "runner", "upgrade"},
     "libcst": {"scan/edit"},
+    "depyf": {"diagnosis/artifacts"},
 }
 """Third-party packages and where they may be imported."""
 

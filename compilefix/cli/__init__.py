@@ -23,6 +23,7 @@ examples:
   compilefix check gh198094 --format markdown      one record, ready to paste into a report
   compilefix list --select symptom:wrong-gradient  what is known, without importing torch
   compilefix explain gh198094                      why it happens and what to write instead
+  compilefix diagnose model.py:forward             what breaks your own function, and what works instead
   compilefix upgrade --from 2.9.1 --to 2.14.1 src  what changes, and which of your lines it concerns
 """
 

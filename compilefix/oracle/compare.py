@@ -10,7 +10,7 @@ from compilefix.issue import Symptom
 from compilefix.oracle.observation import Leaf, Node, Observation, Opaque, Raised, TensorLeaf
 from compilefix.oracle.tensors import compare_tensors
 from compilefix.outcome import Difference
-from compilefix.text import first_line
+from compilefix.text import first_line, normalise
 
 COMPILER_ERRORS = frozenset(
     {"InternalTorchDynamoError", "BackendCompilerFailed", "InductorError", "LoweringException", "Unsupported"}
@@ -88,16 +88,6 @@ def _before(got: Observation, want: Observation, strict: tuple[str, ...]) -> tup
     )
 
 
-def normalise(message: str) -> str:
-    """Strip what differs from run to run: addresses, paths, line numbers, generated names."""
-    message = re.sub(r"\x1b\[[0-9;]*m", "", message)
-    message = re.sub(r"0x[0-9a-fA-F]+", "0x…", message)
-    message = re.sub(r"(/[\w.+-]+)+/([\w.+-]+)", r"\2", message)
-    message = re.sub(r"\bline \d+", "line N", message)
-    message = re.sub(r"\bc[a-z0-9]{50,}\b", "<hash>", message)
-    return message.strip()
-
-
 def _leaf(path: str, got: Leaf, want: Leaf, precise: Leaf, strict: tuple[str, ...]) -> list[Difference]:
     symptom, what = _symptom(path)
     if isinstance(got, TensorLeaf) and isinstance(want, TensorLeaf):
@@ -137,7 +127,7 @@ def _numbers(got: complex, want: complex, precise: Leaf, *, exact: bool) -> tupl
 def _symptom(path: str) -> tuple[Symptom, str]:
     if path.startswith("grad of ") or re.search(r"(\['|\.)grad", path):
         return Symptom.WRONG_GRADIENT, "gradient"
-    if path.startswith("input"):
+    if path.startswith(("input", "global ")):
         return Symptom.WRONG_ALIAS, "mutation"
     return Symptom.WRONG_RESULT, "values"
 

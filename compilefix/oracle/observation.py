@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import re
 import sys
+import traceback
 from collections import deque
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass, field
@@ -22,6 +23,9 @@ VALUES = (
 
 BITS = re.compile(r"torch\.(bits\w+|float4\w+|u?int[1-7])")
 """Dtypes that only store bits: torch has no operators for them."""
+
+FRAMES = 24
+"""Frames of an exception that are kept."""
 
 PLAIN = (bool, int, float, complex, str, type(None))
 HOLLOW = ("FakeTensor", "FunctionalTensor")
@@ -74,6 +78,9 @@ class Raised:
 
     where: str = "the call"
 
+    frames: tuple[str, ...] = ()
+    """Innermost frames of the exception that came first, as ``file:function:line``, outermost first."""
+
 
 Leaf = TensorLeaf | Node | Opaque | int | float | complex | bool | str | None
 
@@ -97,7 +104,16 @@ def raised(error: BaseException, where: str = "the call") -> Raised:
         seen.add(id(current))
         chain += [c.__name__ for c in type(current).__mro__ if c not in (object, BaseException, Exception)]
         current = current.__cause__ or getattr(current, "inner_exception", None) or current.__context__
-    return Raised(type(error).__name__, str(error), tuple(dict.fromkeys(chain)), where)
+    return Raised(type(error).__name__, str(error), tuple(dict.fromkeys(chain)), where, _frames(error))
+
+
+def _frames(error: BaseException) -> tuple[str, ...]:
+    first, seen = error, {id(error)}
+    while (cause := first.__cause__ or getattr(first, "inner_exception", None)) is not None and id(cause) not in seen:
+        first = cause
+        seen.add(id(first))
+    stack = traceback.extract_tb(first.__traceback__)[-FRAMES:]
+    return tuple(f"{frame.filename}:{frame.name}:{frame.lineno}" for frame in stack)
 
 
 def walk(value: Any, path: str, _above: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:

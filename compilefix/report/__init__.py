@@ -16,6 +16,7 @@ _NO_FORMATS = (
     "bisection",
     "checkup",
     "comparison",
+    "diagnosis",
     "difference",
     "document",
     "interface",

@@ -20,18 +20,18 @@ _TAIL = 20
 def render(report: CheckReport, *, width: int | None, color: bool) -> str:
     """Return the report as GitHub-flavoured Markdown."""
     parts = [f"## compilefix check: torch {escape(report.environment.torch)}", *_notices(report)]
-    environment = _environment(report.environment, report.seed)
-    parts += [_table(("environment", ""), environment, bold_first=True), escape(summary(report))]
+    environment = environment_rows(report.environment, report.seed)
+    parts += [table(("environment", ""), environment, bold_first=True), escape(summary(report))]
     if report.results:
         backends = _backends(report.results)
         header = ("record", "title", "on", *backends, "workaround", "verdict")
-        parts.append(_table(header, (row for r in report.results for row in _rows(r, backends))))
+        parts.append(table(header, (row for r in report.results for row in _rows(r, backends))))
     if report.broken:
         parts += ["### Records that could not be read", fence("\n".join(block(b) for b in report.broken))]
     if report.cures:
         parts.append("## Workarounds, put to the proof")
         head = ("id", "kind", "does", "on", "effect", "price, or what went wrong")
-        parts.append(_table(head, (_cure(cure) for cure in report.cures)))
+        parts.append(table(head, (_cure(cure) for cure in report.cures)))
     for result in report.results:
         if result.contradicts or result.verdict not in (Verdict.CLEAR, Verdict.HOLDS):
             parts += _section(result)
@@ -67,7 +67,8 @@ def _longest_run(text: str) -> int:
     return max((len(run) for run in re.findall("`+", text)), default=0)
 
 
-def _table(header: Iterable[str], rows: Iterable[Iterable[str]], *, bold_first: bool = False) -> str:
+def table(header: Iterable[str], rows: Iterable[Iterable[str]], *, bold_first: bool = False) -> str:
+    """Return a table whose cells are escaped already."""
     header = tuple(header)
     lines = [header, ("---",) * len(header)]
     for row in rows:
@@ -76,7 +77,8 @@ def _table(header: Iterable[str], rows: Iterable[Iterable[str]], *, bold_first: 
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _environment(environment: Environment, seed: int) -> Iterator[tuple[str, str]]:
+def environment_rows(environment: Environment, seed: int) -> Iterator[tuple[str, str]]:
+    """Yield name and value, escaped, of what identifies a machine and its torch."""
     values: dict[str, object] = {
         "torch": environment.torch,
         "git hash": environment.torch_git,

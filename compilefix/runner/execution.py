@@ -169,6 +169,8 @@ def observe(
             where = "the backward pass"
             _backward(result, request.seed)
         observation.leaves |= _gradients([*parts, ("program", program)])
+        if hasattr(module, "state"):
+            observation.leaves |= flatten_all(module.state())
     except Exception as error:
         observation.raised = raised(error, where)
     observation.rng = _random_state(device)
@@ -232,6 +234,14 @@ def _backward(result: Any, seed: int) -> None:
         signs = torch.randint(0, 2, output.shape, generator=generator) * 2 - 1
         cotangents.append((steps * signs).to(device=output.device, dtype=output.dtype))
     torch.autograd.backward(outputs, cotangents)
+
+
+def flatten_all(values: dict[str, Any]) -> dict[str, Any]:
+    """Copy out what the program may have changed besides its inputs, each value under its own path."""
+    leaves: dict[str, Any] = {}
+    for path, value in values.items():
+        leaves |= flatten(value, path)
+    return leaves
 
 
 def _gradients(parts: list[tuple[str, Any]]) -> dict[str, Any]:

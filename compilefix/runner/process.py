@@ -71,6 +71,18 @@ class Launcher(Protocol):
         """Kill all workers and let go of everything."""
 
 
+class Process(Protocol):
+    """A process that we started: the part of `subprocess.Popen` that is used."""
+
+    pid: int
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end; raise `subprocess.TimeoutExpired` where it does not come in time."""
+
+    def poll(self) -> int | None:
+        """Return its exit code, None while it runs."""
+
+
 class ZygoteLauncher:
     """Forks workers from one warmed parent process."""
 
@@ -83,17 +95,9 @@ class ZygoteLauncher:
             environ = environment.interpreting(environ, cache)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the zygote)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "compilefix.runner.zygote", str(theirs.fileno()), *arguments, *scrubbed],
-            env=importable(environ),
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            start_new_session=True,
-        )
-        theirs.close()
         self._channel = ours
+        self._process = self._begin(theirs, [*arguments, *scrubbed], importable(environ))
+        theirs.close()
         self._lock = threading.Lock()
         self._children: dict[str, _Forked] = {}
         self._next = 0
@@ -112,6 +116,18 @@ class ZygoteLauncher:
             raise HarnessError(f"torch cannot be used: {self._last_words()}")
         self.environment = Environment.from_json(json.loads(raw)["ready"])
         threading.Thread(target=self._listen, daemon=True).start()
+
+    def _begin(self, theirs: socket.socket, arguments: list[str], environ: dict[str, str]) -> Process:
+        """Start the zygote on its end of the socket."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "compilefix.runner.zygote", str(theirs.fileno()), *arguments],
+            env=environ,
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            start_new_session=True,
+        )
 
     def start(self, request: Request, stdout: int, stderr: int, reply: int) -> Child:
         """Ask the zygote for a child."""

@@ -53,7 +53,10 @@ class Request:
     """What ``inputs(device, scale)`` gets where it takes one."""
 
     scope: str | None = None
-    """Module whose ``scope(record)`` is entered around the run: a kind of workaround."""
+    """Module whose ``scope(record)`` is entered around the run: a kind of workaround, or a probe."""
+
+    argument: str | None = None
+    """What the scope is asked to do, passed as its second argument where it takes one."""
 
     priced: bool = False
     """Measure besides what the workaround costs."""

@@ -171,6 +171,8 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
                 again = execution.load(Path(request.repro))
                 got = execution.observe(again, request, execution.compiler(known, request.parsed_target))
         facts = execution.counters()
+        if hasattr(enter, "facts"):
+            facts |= enter.facts()
         if request.prime:
             return Outcome(did=Did.OK)
         inductor = request.parsed_target.backend == "inductor"
@@ -183,6 +185,8 @@ def _compiled(request: Request, known: Known, module: Any) -> Outcome:
             facts |= {"scale": request.scale} if request.scale != 1 else {}
     error = _error(got)
     own = execution.names_compiler(known)
+    if got.raised is not None and request.argument is not None:
+        facts |= {"frames": list(got.raised.frames)}
     if got.raised is not None and (trouble := execution.raised_trouble(got.raised, request.memory, own_compiler=own)):
         return Outcome(did=trouble[0], reason=trouble[1], error=error)
     if got.raised is not None and request.parsed_target.interpreted and (reason := limit_of(got.raised.message)):
@@ -238,8 +242,20 @@ def _scope(request: Request) -> Callable[[], AbstractContextManager[Any]]:
     """Return what enters the workaround of `request`, or enters nothing."""
     if request.scope is None:
         return nullcontext
-    scope = importlib.import_module(request.scope).scope(registry.read(Path(request.repro)))
-    return lambda: cast("AbstractContextManager[Any]", scope)
+    arguments = [registry.read(Path(request.repro)), *([] if request.argument is None else [request.argument])]
+    return _Reentered(importlib.import_module(request.scope).scope(*arguments))
+
+
+class _Reentered:
+    """A scope that is entered for every run; `facts` are what it has seen, where it looks."""
+
+    def __init__(self, scope: Any) -> None:
+        self._scope = scope
+        if hasattr(scope, "facts"):
+            self.facts = scope.facts
+
+    def __call__(self) -> AbstractContextManager[Any]:
+        return cast("AbstractContextManager[Any]", self._scope)
 
 
 def _price(request: Request, known: Known, enter: Callable[[], AbstractContextManager[Any]]) -> dict[str, Any]:

@@ -1,0 +1,91 @@
+"""Within Dynamo: guards, side effects, what follows a graph break, callees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from compilefix.diagnosis import switches
+from compilefix.diagnosis.lab import Probe
+from compilefix.diagnosis.localise import Bench, by_settings, raised
+from compilefix.diagnosis.result import Culprit
+from compilefix.outcome import Did
+
+
+def localise(bench: Bench) -> tuple[Culprit, ...]:
+    """Return the culprits within Dynamo; what could not be told apart is named by the stage alone."""
+    found = _guards(bench) or _settings(bench) or _break(bench)
+    if found:
+        return found
+    said, callee = raised(bench), _callee(bench)
+    if said is not None:
+        return (replace(said, place=callee.place if callee else None, sites=callee.sites if callee else ()),)
+    effects = _side_effects(bench)
+    if effects is not None:
+        return (replace(effects, place=callee.place if callee else None),)
+    return (callee,) if callee is not None else (Culprit(stage="eager", how="no part of Dynamo makes it right"),)
+
+
+def _guards(bench: Bench) -> tuple[Culprit, ...]:
+    if not bench.subject.driven:
+        return ()
+    if not bench.right(bench.probe("compiled anew for each call", dynamo={"fresh": True}))[0]:
+        return ()
+    named = by_settings(bench, switches.GUARDS, "what guards may leave out")
+    if named:
+        return named
+    how = "right when each call is compiled anew: a guard lets old code run where it must not"
+    return (Culprit(stage="eager", subsystem="guards", how=how),)
+
+
+def _settings(bench: Bench) -> tuple[Culprit, ...]:
+    return by_settings(bench, switches.DYNAMIC, "what Dynamo may assume")
+
+
+def _break(bench: Bench) -> tuple[Culprit, ...]:
+    if not bench.bad.facts.get("graph_breaks"):
+        return ()
+    if not bench.right(bench.probe("what follows a graph break, plainly", dynamo={"no_resume": True}))[0]:
+        return ()
+    how = "right when the code behind a graph break is not compiled"
+    return (Culprit(stage="eager", subsystem="graph_break", op="resume", how=how),)
+
+
+def _callee(bench: Bench) -> Culprit | None:
+    inlined = [
+        key for key in bench.bad.facts.get("inlined", ()) if "site-packages" not in key and not key.startswith("<")
+    ]
+    if not inlined:
+        return None
+
+    def ask(chosen: Sequence[str]) -> Probe:
+        names = ", ".join(key.rsplit(":", 2)[1] for key in chosen[:5])
+        return bench.probe(f"{names} plainly", dynamo={"plain": list(chosen)})
+
+    if not bench.right(ask(inlined))[0]:
+        return None
+    file, name, line = bench.minimal(inlined, ask)[0].rsplit(":", 2)
+    how = f"right when {name} is not compiled"
+    place = f"{file}:{line}: {_line(file, int(line))}"
+    return Culprit(stage="eager", subsystem="callee", op=name, sites=(name,), place=place, how=how)
+
+
+def _line(file: str, line: int) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8").splitlines()[line - 1].strip()
+    except (OSError, IndexError, UnicodeDecodeError):
+        return ""
+
+
+def _side_effects(bench: Bench) -> Culprit | None:
+    """Tell a run whose results are right, and whose globals, attributes or inputs are not."""
+    defects = [d for d in bench.bad.differences if not d.note]
+    if bench.bad.did is not Did.MISMATCH or not defects:
+        return None
+    if not all(d.leaf.startswith(("global ", "input")) for d in defects):
+        return None
+    first = defects[0].leaf
+    op = first.removeprefix("global ").split("[")[0] if first.startswith("global ") else "input"
+    how = f"results are right, {first} is not"
+    return Culprit(stage="eager", subsystem="side_effects", op=op, sites=(first,), how=how)

@@ -1,0 +1,102 @@
+"""Parts of Dynamo: guards, what follows a graph break, callees."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch._dynamo import convert_frame, symbolic_convert, types
+
+from compilefix.registry import Record
+
+RESUMED = "torch_dynamo_resume_in_"
+
+
+@contextlib.contextmanager
+def enter(told: dict[str, Any], record: Record, seen: dict[str, Any]) -> Iterator[None]:
+    """
+    Change how Dynamo works.
+
+    `told` has ``fresh`` (everything compiled is forgotten before each call), ``no_resume`` (what follows a graph break
+    runs plainly), ``plain`` (code, as ``file:function:line``, that is not inlined but runs plainly), and ``list``,
+    which leaves the code that was inlined in ``seen["inlined"]``.
+    """
+    with contextlib.ExitStack() as stack:
+        if told.get("fresh"):
+            stack.enter_context(_fresh())
+        if told.get("no_resume"):
+            stack.enter_context(_skipping(lambda code: code.co_name.startswith(RESUMED)))
+        if told.get("plain") or told.get("list"):
+            stack.enter_context(_inlining(frozenset(told.get("plain", ())), seen, listing=bool(told.get("list"))))
+        yield
+
+
+@contextlib.contextmanager
+def _fresh() -> Iterator[None]:
+    from compilefix.runner import execution
+
+    original = execution.Recorder.__call__
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        torch._dynamo.reset()
+        return original(self, *args, **kwargs)
+
+    execution.Recorder.__call__ = call  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        execution.Recorder.__call__ = original  # type: ignore[method-assign]
+
+
+@contextlib.contextmanager
+def _skipping(skipped: Any) -> Iterator[None]:
+    original = convert_frame.ConvertFrameAssert.__call__
+    nothing = getattr(types, "ConvertFrameReturn", None)  # on older releases None says it
+
+    def call(self: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
+        if skipped(frame.f_code):
+            return nothing() if nothing is not None else None
+        return original(self, frame, *args, **kwargs)
+
+    convert_frame.ConvertFrameAssert.__call__ = call  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        convert_frame.ConvertFrameAssert.__call__ = original  # type: ignore[method-assign]
+
+
+@contextlib.contextmanager
+def _inlining(plain: frozenset[str], seen: dict[str, Any], *, listing: bool) -> Iterator[None]:
+    owner: Any = symbolic_convert.InliningInstructionTranslator
+    original = owner.__dict__["inline_call"]
+    bound = owner.inline_call
+    found: dict[str, None] = {}
+
+    def inline_call(cls: Any, parent: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+        code = function.get_code() if hasattr(function, "get_code") else None
+        if code is not None:
+            key = f"{code.co_filename}:{code.co_name}:{code.co_firstlineno}"
+            found[key] = None
+            if key in plain:
+                _break(f"kept plain: {code.co_name}")
+        return bound(parent, function, *args, **kwargs)
+
+    owner.inline_call = classmethod(inline_call)
+    try:
+        yield
+    finally:
+        owner.inline_call = original
+        if listing:
+            seen["inlined"] = [key for key in found if "/torch/" not in key]
+
+
+def _break(reason: str) -> None:
+    """Break the graph at this call."""
+    from torch._dynamo import exc
+
+    try:
+        exc.unimplemented(gb_type="switched off", context=reason, explanation=reason, hints=[])
+    except TypeError:
+        exc.unimplemented(reason)  # type: ignore[call-arg]
