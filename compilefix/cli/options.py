@@ -39,6 +39,13 @@ def add_repros(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_index(group: argparse._ActionsContainer) -> None:
+    """Add ``--index-url``, where releases of torch come from."""
+    group.add_argument(
+        "--index-url", metavar="URL", help="package index to install torch from, such as one of CPU wheels"
+    )
+
+
 def add_output(parser: argparse.ArgumentParser, formats: Sequence[str], default: str) -> None:
     """Add ``--format``, ``-o`` and ``--color``."""
     group = parser.add_argument_group("output")

@@ -53,6 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", action="store_true", help="continue what was interrupted")
     parser.add_argument("--measure", action="store_true", help="run a record also where its outcome is known already")
     options.add_repros(parser)
+    options.add_index(parser)
     add_environment(parser.add_argument_group("environment of a command"))
     options.add_output(parser, FORMATS, "table")
 
@@ -140,6 +141,7 @@ def _subject(
             timeout=args.timeout or 600.0,
             packages=args.packages or (),
             requirements=[Path(file) for file in args.requirements or ()],
+            index_url=args.index_url,
         )
         return nothing, lambda release: ran(release), shlex.join(args.command), ""
     chosen = options.settings(args)
@@ -165,6 +167,7 @@ def _subject(
             target=target,
             timeout=args.timeout or 60.0,
             repros=folders,
+            index_url=args.index_url,
         )
 
     return known, test, args.subject, program

@@ -40,9 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--memory", metavar="SIZE", help="private memory of one worker, or none (default: 4GiB)")
     run.add_argument("--seed", type=int, metavar="N", help="seed of every run (default: 0)")
     place = parser.add_argument_group("environments")
-    place.add_argument(
-        "--index-url", metavar="URL", help="package index to install torch from, such as one of CPU wheels"
-    )
+    options.add_index(place)
     place.add_argument("--python", metavar="VERSION", help="Python of new environments, such as 3.11")
     place.add_argument("--installed", action="store_true", help="list the installed environments and their size")
     place.add_argument("--prune", action="store_true", help="remove environments: of --torch, or all; measures nothing")

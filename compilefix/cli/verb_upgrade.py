@@ -41,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_repros(parser)
     command = parser.add_argument_group("running your own command on both releases, behind --")
     add_environment(command)
+    options.add_index(command)
     command.add_argument(
         "--timeout", type=float, metavar="S", help="seconds on one release, then it hangs (default: none)"
     )
@@ -63,8 +64,8 @@ def run(args: argparse.Namespace) -> int:
     from compilefix.upgrade import matrix
     from compilefix.upgrade.difference import Line, UpgradeReport, difference, releases, unmeasured
 
-    if args.packages or args.requirements or args.timeout:
-        raise UsageError("--with, --requirements and --timeout go with a command behind --")
+    if args.packages or args.requirements or args.timeout or args.index_url:
+        raise UsageError("--with, --requirements, --index-url and --timeout go with a command behind --")
     before, after = releases(args.before, args.after)
     found = options.registry(chosen)
     known = matrix.read(records=found.records)
@@ -118,7 +119,7 @@ def _command(args: argparse.Namespace, chosen: dict[str, Any]) -> int:
     runs = []
     for release in (before, after):
         try:
-            at = place(release, *wanted, announce=announce)
+            at = place(release, *wanted, announce=announce, index_url=args.index_url)
         except EnvironmentFailedError as error:
             runs.append(commands.Run(release=release, invalid=error.reason))
             continue

@@ -59,6 +59,12 @@ RULES = {
             "CF400", "affected-op", "note", "an op with a known defect, outside of compiled code as far as can be seen"
         ),
         Rule("CF401", "affected-op-compiled", "warning", "an op with a known defect inside compiled code"),
+        Rule(
+            "CF402",
+            "common-op-compiled",
+            "note",
+            "an op that most programs use, inside compiled code, with a defect that only certain inputs show",
+        ),
     )
 }
 """Rules by code."""

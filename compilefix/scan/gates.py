@@ -77,10 +77,13 @@ class _Finder:
         self.nodes = names.nodes
         hot = Hot(names)
         self.hot_nodes, self.probes = hot.nodes, hot.tries
+        self.touched = hot.nodes | hot.statements
 
     def expressions(self) -> Iterator[Gate]:
         """Yield gates that are expressions."""
         for node in self.nodes:
+            if node not in self.touched:
+                continue
             if isinstance(node, ast.If | ast.While | ast.Assert | ast.IfExp):
                 yield from self._visit(node.test, test=True)
             if isinstance(node, ast.stmt):
@@ -258,8 +261,8 @@ class _Finder:
 
     def matches(self) -> Iterator[Gate]:
         """Yield the cases of a ``match`` on the version."""
-        for node in self.nodes:
-            if isinstance(node, ast.Match) and node.subject in self.hot_nodes:
+        for node in self.names.of(ast.Match):
+            if node.subject in self.hot_nodes:
                 for case in node.cases:
                     if not isinstance(case.pattern, ast.MatchAs) or case.pattern.pattern is not None:
                         judgement = self.judge.judge(_case(node, case), case.pattern)
@@ -268,8 +271,8 @@ class _Finder:
 
     def requirements(self) -> Iterator[Gate]:
         """Yield torch's requirements in a call of ``setup``."""
-        for node in self.nodes:
-            if isinstance(node, ast.Call) and leaf(node) == "setup":
+        for node in self.names.of(ast.Call):
+            if leaf(node) == "setup":
                 for text in ast.walk(node):
                     if (
                         isinstance(text, ast.Constant)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import islice
 
 from compilefix.scan import features, library
 from compilefix.scan.names import Names
@@ -22,7 +25,6 @@ class Hot:
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        nodes = names.nodes
         self.imported: dict[str, str] = {}
         self.set = set(library.GATES)
         values: list[tuple[str, ast.AST]] = []
@@ -36,12 +38,16 @@ class Hot:
                     elif binding.how in ("function", "class"):
                         values.append((name, binding.node))
         self.imported.setdefault("torch", "torch")
-        self.tries = [n for n in nodes if isinstance(n, ast.Try) and n.handlers and self._probes(n)]
+        self.tries = [n for n in names.of(ast.Try) if n.handlers and self._probes(n)]
         for node in self.tries:
             self.set |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
             self.set |= {a.asname or a.name for s in node.body if isinstance(s, ast.ImportFrom) for a in s.names}
         self._spread(values)
-        self.nodes = self._nodes(nodes)
+        self.nodes: set[ast.AST] = set()
+        self.statements: set[ast.AST] = set()
+        """Those in which a hot node stands."""
+
+        self._mark()
 
     def _import(self, name: str, dotted: str) -> None:
         end = dotted.rpartition(".")[2]
@@ -53,35 +59,53 @@ class Hot:
 
     def _spread(self, values: list[tuple[str, ast.AST]]) -> None:
         """Make a name hot where what it is bound to mentions one that is."""
-        uses = []
+        held: dict[ast.AST, list[str]] = defaultdict(list)
         for name, value in values:
-            mentioned: set[str] = set()
-            direct = False
-            for position, inner in enumerate(ast.walk(value)):
-                if position > LARGEST:  # no helper: what it mentions says nothing of what it returns
-                    mentioned, direct = set(), False
-                    break
-                if isinstance(inner, ast.Name):
-                    mentioned.add(inner.id)
-                direct = direct or self.source(inner)
-            uses.append((name, mentioned, direct))
-        for _ in range(_ROUNDS):
-            size = len(self.set)
-            self.set |= {name for name, mentioned, direct in uses if direct or mentioned & self.set}
-            if len(self.set) == size:
-                return
+            held[value].append(name)
+        named: dict[str, list[ast.AST]] = defaultdict(list)
+        for node in self.names.of(ast.Name):
+            named[node.id].append(node)
+        small: dict[ast.AST, bool] = {}
 
-    def _nodes(self, nodes: list[ast.AST]) -> set[ast.AST]:
-        found: set[ast.AST] = set()
-        for node in nodes:
-            name = isinstance(node, ast.Name) and node.id in self.set and isinstance(node.ctx, ast.Load)
-            if name or self.source(node):
-                found.add(node)
-                for parent, _ in self.names.ancestors(node):
-                    if parent in found or isinstance(parent, ast.stmt):
-                        break
-                    found.add(parent)
-        return found
+        def reached(node: ast.AST) -> Iterator[str]:
+            above = [node, *(parent for parent, _ in self.names.ancestors(node))]
+            for holder in above:
+                if holder in held:
+                    if holder not in small:  # no helper: what it mentions says nothing of what it returns
+                        small[holder] = next(islice(ast.walk(holder), LARGEST + 1, None), None) is None
+                    if not small[holder]:
+                        return
+                    yield from held[holder]
+
+        fresh = self.set
+        found = {name for node in self._sources() for name in reached(node)}
+        for _ in range(_ROUNDS):
+            found |= {name for hot in fresh for node in named.get(hot, ()) for name in reached(node)}
+            fresh = found - self.set
+            if not fresh:
+                return
+            self.set |= fresh
+
+    def _sources(self) -> Iterator[ast.AST]:
+        for node in self.names.of(ast.Attribute):
+            if node.attr == "__version__" and self.source(node):
+                yield node
+        for call in self.names.of(ast.Call):
+            if call.args and self.source(call):
+                yield call
+
+    def _mark(self) -> None:
+        found = self.nodes
+        named = [n for n in self.names.of(ast.Name) if n.id in self.set and isinstance(n.ctx, ast.Load)]
+        for node in (*named, *self._sources()):
+            found.add(node)
+            for parent, _ in self.names.ancestors(node):
+                if isinstance(parent, ast.stmt):
+                    self.statements.add(parent)
+                    break
+                if parent in found:
+                    break
+                found.add(parent)
 
     def source(self, node: ast.AST) -> bool:
         """Tell whether `node` itself is torch's version, or a probe of torch for something that came or went."""

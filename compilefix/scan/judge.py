@@ -168,8 +168,8 @@ def _flavour(truth: list[tuple[Build, Answer]], others: list[Answer], events: se
 
 def _versions(names: Names) -> set[str]:
     found = set()
-    for node in names.nodes:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _LITERAL.match(node.value):
+    for node in names.of(ast.Constant):
+        if isinstance(node.value, str) and _LITERAL.match(node.value):
             try:
                 found.add("{}.{}.{}".format(*(*Version(node.value).release, 0, 0)[:3]))
             except InvalidVersion:

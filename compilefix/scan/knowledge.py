@@ -114,6 +114,41 @@ GENERIC = frozenset(
 )
 """Ops that stand in a repro to show its defect, and that any program uses: looked for only as the culprit."""
 
+COMMON = GENERIC | frozenset(
+    (
+        "addmm",
+        "amax",
+        "amin",
+        "argmax",
+        "argmin",
+        "atan2",
+        "chunk",
+        "custom_op",
+        "deepcopy",
+        "div",
+        "floor_divide",
+        "gather",
+        "index_select",
+        "nn.functional.avg_pool2d",
+        "nn.functional.conv2d",
+        "nn.functional.interpolate",
+        "nn.functional.layer_norm",
+        "nn.functional.linear",
+        "nn.functional.max_pool2d",
+        "nn.functional.pad",
+        "nn.functional.rms_norm",
+        "prod",
+        "remainder",
+        "round",
+        "scatter",
+        "select",
+        "slice",
+        "Tensor.__setitem__",
+        "to",
+    )
+)
+"""Ops so common that one in compiled code says little: the defect takes certain inputs. They are notes, no problems."""
+
 _UNTYPED = frozenset({"Tensor.__setitem__"})
 """Ops that say nothing of what they are done to: lists and dicts have them too. A contract alone is too little."""
 
@@ -234,6 +269,11 @@ def _links(record: Record) -> Iterable[str]:
     own = re.fullmatch(r"gh(\d+)", record.id)
     found = [f"pytorch/pytorch#{own[1]}"] if own else []
     return dict.fromkeys(found + [f"{m[1]}#{m[2]}" for link in record.known.references if (m := _LINK.search(link))])
+
+
+def common(op: str) -> bool:
+    """Tell whether `op`, as records name it, is one that most programs use, in place or not."""
+    return op in COMMON or op.removeprefix("Tensor.").removesuffix("_") in COMMON
 
 
 @cache

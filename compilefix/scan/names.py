@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar, cast
 
 How = Literal["value", "import", "function", "class", "parameter", "unknown"]
 Place = tuple[int, int]
+_Node = TypeVar("_Node", bound=ast.AST)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SCOPED = frozenset((*FUNCTIONS, ast.ClassDef, *COMPREHENSIONS))
+_SPLIT = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+"""Nodes of which a part is evaluated in the scope around them."""
+
+_BINDERS = frozenset(
+    (
+        *(ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.AugAssign, ast.For, ast.AsyncFor),
+        *(ast.withitem, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.Delete, ast.Global, ast.Nonlocal),
+    )
+)
+_LEAVES = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "type_comment", "kind", "conversion", "level", "module"})
+"""Fields that hold text, or nodes without place and content, which are shared by all of a tree."""
+
+_FIELDS = {
+    kind: tuple(name for name in reversed(kind._fields) if name not in _LEAVES and kind is not ast.Constant)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
+"""Fields of each type of node that may hold nodes, the last one first."""
 
 
 @dataclass(slots=True, eq=False)
@@ -52,10 +73,17 @@ class Names:
         self.reassigned: set[str] = set()
         """Module names that some function assigns to."""
 
-        self.nodes: list[ast.AST] = [tree]
-        """All nodes, in the order of the source."""
+        self.nodes: list[ast.AST] = []
+        """All nodes but contexts and operators, in the order of the source."""
 
+        self.functions: list[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda] = []
+        self._kinds: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
+        self._scope_of: dict[ast.AST, Scope] = {}
         self._enter(tree, self.module)
+
+    def of(self, kind: type[_Node]) -> list[_Node]:
+        """Return all nodes of one type, in the order of the source."""
+        return cast("list[_Node]", self._kinds[kind])
 
     def ancestors(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
         """Yield (parent, child) from `node` upwards."""
@@ -65,10 +93,7 @@ class Names:
 
     def scope(self, node: ast.AST) -> Scope:
         """Return the scope in which `node` is evaluated."""
-        for parent, child in self.ancestors(node):
-            if parent in self.scopes and not _outside(parent, child):
-                return self.scopes[parent]
-        return self.module
+        return self._scope_of.get(node, self.module)
 
     def lookup(self, name: str, start: Scope) -> tuple[Scope, list[Binding]] | None:
         """Return the scope that binds `name` as seen from `start`, and all its bindings in order."""
@@ -100,26 +125,42 @@ class Names:
 
     def _enter(self, node: ast.AST, scope: Scope) -> None:
         """Walk without recursion: generated files nest deeply."""
+        parents, where_of, nodes, kinds = self.parents, self._scope_of, self.nodes, self._kinds
         self.scopes[node] = scope
-        stack = [(child, node, scope) for child in reversed(list(ast.iter_child_nodes(node)))]
+        stack = [node]
+        where_of[node] = scope
         while stack:
-            child, parent, where = stack.pop()
-            self.parents[child] = parent
-            self.nodes.append(child)
-            inner = where
-            if isinstance(child, (*FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)):
+            child = stack.pop()
+            where = inner = where_of[child]
+            kind = child.__class__
+            nodes.append(child)
+            kinds[kind].append(child)
+            if kind in _SCOPED:
                 inner = self.scopes[child] = Scope(child, where)
                 self._own(child, where, inner)
-            else:
+            elif kind in _BINDERS:
                 self._bind(child, where)
-            for grandchild in reversed(list(ast.iter_child_nodes(child))):
-                stack.append((grandchild, child, where if _outside(child, grandchild) else inner))
+            begin = len(stack)
+            for name in _FIELDS[kind]:
+                value = getattr(child, name, None)
+                if value.__class__ is list:
+                    stack += [item for item in reversed(value) if isinstance(item, ast.AST)]
+                elif isinstance(value, ast.AST):
+                    stack.append(value)
+            for grandchild in stack[begin:]:
+                parents[grandchild] = child
+                where_of[grandchild] = inner
+            if kind in _SPLIT:
+                for grandchild in stack[begin:]:
+                    if _outside(child, grandchild):
+                        where_of[grandchild] = where
         for held in self.scopes.values():
             for found in held.bindings.values():
                 found.sort(key=lambda b: b.place)
 
     def _own(self, node: ast.AST, where: Scope, inner: Scope) -> None:
         if isinstance(node, FUNCTIONS):
+            self.functions.append(node)
             arguments = node.args
             for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
                 _add(inner, argument.arg, Binding("parameter", argument, (0, 0)))

@@ -26,14 +26,17 @@ class Use:
     """Called by its full name; a method's receiver may be something else than a tensor."""
 
 
-def uses(targets: Targets, known: Knowledge, nodes: list[ast.AST]) -> Iterator[Use]:
+def uses(targets: Targets, known: Knowledge) -> Iterator[Use]:
     """Yield the uses of ops that concern a supported release; assignments to items are among them."""
+    ends = {op.rpartition(".")[2] for op in known.ops}
     for node in targets.calls:
+        if isinstance(node.func, ast.Attribute) and ends.isdisjoint((node.func.attr, node.func.attr.removesuffix("_"))):
+            continue
         found = _call(node, targets, known)
         if found is not None:
             yield found
     if _SETITEM in known.ops:
-        for statement in nodes:
+        for statement in targets.names.nodes:
             if isinstance(statement, ast.Assign | ast.AugAssign):
                 goals = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
                 if any(isinstance(g, ast.Subscript) and not _literal(g.slice) for g in goals):
@@ -48,11 +51,13 @@ def _call(node: ast.Call, targets: Targets, known: Knowledge) -> Use | None:
             (o for o in (name, name.removesuffix("_"), name.replace("nn.functional.", "")) if o in known.ops), None
         )
         return Use(node, op, known.ops[op], path, sure=True) if op is not None else None
-    if path or not isinstance(node.func, ast.Attribute) or targets.resolve(node.func):
+    if path or not isinstance(node.func, ast.Attribute):
         return None
     name = node.func.attr
+    if name.removesuffix("_") in GENERIC:
+        return None
     for op in (f"Tensor.{name}", name, name.removesuffix("_"), f"Tensor.{name.removesuffix('_')}"):
-        if op in known.ops and name not in GENERIC:
+        if op in known.ops and not targets.resolve(node.func):
             return Use(node, op, known.ops[op], "", sure=False)
     return None
 

@@ -17,6 +17,7 @@ Sure = bool | None
 """True: yes; None: in some runs; False: no."""
 
 _COMPILE = ("torch.compile", "torch._dynamo.optimize", "torch._dynamo.optimize_assert")
+_COMPILE_ENDS = frozenset(path.rpartition(".")[2] for path in _COMPILE)
 _OPAQUE = ("torch.library.custom_op", "torch.library.triton_op", "torch.compiler.disable", "torch._dynamo.disable")
 _STEPS = ("forward", "training_step", "validation_step", "test_step", "predict_step")
 _COMPILING = ("is_compiling", "is_dynamo_compiling", "is_torchdynamo_compiling", "is_torch_compiling")
@@ -40,9 +41,12 @@ class Regions:
         self.around: set[Unit] = set()
         """Wrappers that run around compiled code."""
 
-        self._decorators()
-        self._calls()
-        self.reached = self._reach()
+        self._helpers: dict[ast.FunctionDef, Sure] = {}
+        self.reached: dict[Unit, Sure] = {}
+        if self._compiles_something():
+            self._decorators()
+            self._calls()
+            self.reached = self._reach()
 
     def inside(self, node: ast.AST) -> Inside:
         """Tell whether `node` runs in compiled code."""
@@ -61,6 +65,24 @@ class Regions:
     def origin(self, node: ast.AST) -> str:
         """Return in words by what `node` is compiled; empty where it is not."""
         return next((self.via[u] for u in self.targets.units_around(node) if u in self.via), "")
+
+    def _compiles_something(self) -> bool:
+        """Tell cheaply whether the file may compile anything: without that, none of its code runs compiled."""
+        imported = (
+            binding.dotted
+            for scope in self.names.scopes.values()
+            for bindings in scope.bindings.values()
+            for binding in bindings
+            if binding.how == "import"
+        )
+        if any(name.rpartition(".")[2] in _COMPILE_ENDS for name in imported):
+            return True
+        for node in self.names.of(ast.Attribute):
+            if node.attr in _COMPILE_ENDS:
+                path = self.targets.path(node)
+                if path in _COMPILE or not path:
+                    return True
+        return False
 
     def _nested(self, unit: Unit) -> bool:
         return any(isinstance(parent, FUNCTIONS) for parent, _ in self.names.ancestors(unit))
@@ -158,7 +180,7 @@ class Regions:
                 answers = [
                     self._transform(b.value, depth + 1)
                     if b.value is not None and not b.path
-                    else self._compiles(b.node, depth)
+                    else self._compiles(b.node)
                     if isinstance(b.node, ast.FunctionDef)
                     else False
                     for b in found[1]
@@ -185,8 +207,13 @@ class Regions:
                 return sides[0] if sides[0] == sides[1] else None
         return False
 
-    def _compiles(self, node: ast.FunctionDef, depth: int) -> Sure:
+    def _compiles(self, node: ast.FunctionDef) -> Sure:
         """Tell whether a helper returns its first argument compiled."""
+        if node not in self._helpers:
+            self._helpers[node] = self._compiles_first(node)
+        return self._helpers[node]
+
+    def _compiles_first(self, node: ast.FunctionDef) -> Sure:
         first = next((a.arg for a in (*node.args.posonlyargs, *node.args.args) if a.arg not in ("self", "cls")), None)
         returns = [r.value for r in ast.walk(node) if isinstance(r, ast.Return) and r.value is not None]
         found = [

@@ -12,7 +12,7 @@ from pathlib import PurePath
 from compilefix.scan import gates
 from compilefix.scan.finding import Finding
 from compilefix.scan.judge import Judge
-from compilefix.scan.knowledge import Knowledge
+from compilefix.scan.knowledge import Knowledge, common
 from compilefix.scan.names import Names
 from compilefix.scan.operators import Use, uses
 from compilefix.scan.plan import dead_lines, edit_of
@@ -183,14 +183,14 @@ def _link(file: str, number: int, match: re.Match[str], ids: tuple[str, ...], kn
 
 
 def _uses(file: str, text: Text, regions: Regions, known: Knowledge) -> Iterator[Finding]:
-    for use in uses(regions.targets, known, regions.names.nodes):
+    for use in uses(regions.targets, known):
         inside = regions.inside(use.node)
         if inside == "no" and not use.sure:
             continue  # a method of that name on anything
         drop_in = known.drop_ins.get(use.function)
         swap = drop_in is not None and inside != "no" and bool({*drop_in.records} & {*use.records})
         yield Finding(
-            rule="CF400" if inside == "no" else "CF401",
+            rule="CF400" if inside == "no" else "CF402" if common(use.op) else "CF401",
             file=file,
             line=use.node.lineno,  # type: ignore[attr-defined]
             column=text.column(use.node.lineno, use.node.col_offset),  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 
 from compilefix.scan.names import FUNCTIONS, Names
 
@@ -17,32 +18,29 @@ class Targets:
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        self.units: list[Unit] = []
-        self.calls: list[ast.Call] = []
-        self.loaded: set[str] = set()
+        self.units: list[Unit] = names.functions
+        self.calls = names.of(ast.Call)
         self._classes: dict[ast.ClassDef, dict[str, Unit]] = {}
         self._attributes: dict[ast.ClassDef, dict[str, list[ast.expr]]] = {}
         self._made: dict[ast.expr, ast.ClassDef | None] = {}
-        for node in names.nodes:
-            if isinstance(node, FUNCTIONS):
-                self.units.append(node)
-            elif isinstance(node, ast.Call):
-                self.calls.append(node)
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                self.loaded.add(node.id)
-            elif isinstance(node, ast.ClassDef):
-                own = {n.name: n for n in node.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)}
-                self._classes[node] = dict(own)
-            elif isinstance(node, ast.Assign):
-                for target in node.targets:
-                    if (
-                        isinstance(target, ast.Attribute)
-                        and isinstance(target.value, ast.Name)
-                        and target.value.id == "self"
-                    ):
-                        owner = self.owner(node)
-                        if owner is not None:
-                            self._attributes.setdefault(owner, {}).setdefault(target.attr, []).append(node.value)
+        for holder in names.of(ast.ClassDef):
+            own = {n.name: n for n in holder.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)}
+            self._classes[holder] = dict(own)
+        for node in names.of(ast.Assign):
+            for target in node.targets:
+                if (
+                    isinstance(target, ast.Attribute)
+                    and isinstance(target.value, ast.Name)
+                    and target.value.id == "self"
+                ):
+                    owner = self.owner(node)
+                    if owner is not None:
+                        self._attributes.setdefault(owner, {}).setdefault(target.attr, []).append(node.value)
+
+    @cached_property
+    def loaded(self) -> set[str]:
+        """The names that are read somewhere."""
+        return {node.id for node in self.names.of(ast.Name) if isinstance(node.ctx, ast.Load)}
 
     def path(self, node: ast.expr, depth: int = 0) -> str:
         """Return the full name of something imported, such as ``torch.compile``; empty for all else."""

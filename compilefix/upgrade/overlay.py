@@ -26,20 +26,27 @@ _DONE = "compilefix-overlay"
 
 
 def place(
-    release: str, packages: Sequence[str] = (), requirements: Sequence[Path] = (), *, announce: Announce
+    release: str,
+    packages: Sequence[str] = (),
+    requirements: Sequence[Path] = (),
+    *,
+    announce: Announce,
+    index_url: str | None = None,
 ) -> Place:
     """
     Return where a command runs with torch `release`; `packages` and `requirements` are installed for it.
 
     They go into an environment of their own that sees the one of the release, which stays as it is, and torch is held
-    at its version. What is not a path is installed once and kept; a path is installed anew each time. Raises what
-    `environments.provide` raises, `EnvironmentFailedError` also where a package does not install, and `UsageError` for
-    a file that does not exist.
+    at its version. What is not a path is installed once and kept; a path is installed anew each time. A release that
+    is not at hand comes from `index_url`.
+
+    Raises what `environments.provide` raises, `EnvironmentFailedError` also where a package does not install, and
+    `UsageError` for a file that does not exist.
     """
     for file in requirements:
         if not file.is_file():
             raise UsageError(f"--requirements: no such file: {file}")
-    provided = provide(release, announce=announce)
+    provided = provide(release, announce=announce, index_url=index_url)
     at = Place(release=provided.release, python=provided.python)
     if not packages and not requirements:
         return at

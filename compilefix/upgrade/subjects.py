@@ -86,10 +86,16 @@ def check(
     target: str | None = None,
     timeout: float = 60.0,
     repros: Sequence[str] = (),
+    index_url: str | None = None,
 ) -> Step:
     """Run a record's program with the torch of `release`; a release that does not install is skipped."""
     began = time.monotonic()
-    settings = unit.Settings(targets=(target,) if target else _targets(record), timeout=timeout, repros=tuple(repros))
+    settings = unit.Settings(
+        targets=(target,) if target else _targets(record),
+        timeout=timeout,
+        repros=tuple(repros),
+        index_url=index_url,
+    )
     digests = ((record.id, measured.digest(record)),)
     reply = unit.reply(unit.perform(unit.Unit(release=release, digests=digests, settings=settings), announce))
     seconds = round(time.monotonic() - began, 1)
@@ -144,11 +150,12 @@ def run(
     timeout: float | None = None,
     packages: Sequence[str] = (),
     requirements: Sequence[Path] = (),
+    index_url: str | None = None,
 ) -> Step:
     """Run the user's command with the torch of `release`: exit code 0 is good, 125 skips, all else is bad."""
     began = time.monotonic()
     try:
-        at = place(release, packages, requirements, announce=announce)
+        at = place(release, packages, requirements, announce=announce, index_url=index_url)
     except EnvironmentFailedError as error:
         return Step(release=release, found=Found.SKIP, by=RUN, why=error.reason)
     announce(f"torch {release}: {shlex.join(command)}")

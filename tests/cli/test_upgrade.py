@@ -102,6 +102,7 @@ def test_a_release_that_was_not_measured_is_said_to_be(cli: Cli) -> None:
         ((*PAIR, "--target", "nonsense"), "unknown target"),
         ((*PAIR, "no/such/path.py"), "no such file"),
         ((*PAIR, "--with", "x"), "behind --"),
+        ((*PAIR, "--index-url", "x"), "behind --"),
         ((*PAIR, "src", "--", "pytest"), "neither PATH"),
         ((*PAIR, "--requirements", "no.txt", "--", "pytest"), "no such file"),
         ((*PAIR, "--timeout", "0", "--", "pytest"), "more than 0"),

@@ -87,6 +87,62 @@ def test_calls_of_affected_ops_say_whether_they_are_compiled(tmp_path: Path, rec
     assert look(tmp_path, text, record, least="2.10") == []
 
 
+def test_common_ops_are_notes_in_compiled_code(tmp_path: Path) -> None:
+    """A defect of an op that most programs use takes certain inputs; a method of that name is not even looked for."""
+    path = tmp_path / "gh999998_clamp.py"
+    text = RECORD.replace('ops=("roll", "sum"),', 'ops=("clamp", "div"),\n    culprit="lowerings/clamp",')
+    path.write_text(text.replace("torch.roll(x, 1).sum()", "torch.clamp(x, 1).div(2)"), encoding="utf-8")
+    code = (
+        "import torch\n\n@torch.compile\ndef f(x):\n    return torch.clamp(x, 1) + x.clamp(1) + x.clamp_(1)\n\n"
+        "@torch.compile\ndef g(x):\n    return torch.div(x, 2) + x.div(2)\n"
+    )
+    found = look(tmp_path, code, read(path))
+    assert [(f.line, f.op, f.rule, f.level) for f in found] == [
+        (5, "clamp", "CF402", "note"),
+        (9, "div", "CF402", "note"),
+        (9, "div", "CF402", "note"),
+    ]
+
+
+def test_everyday_code_that_is_compiled_has_no_problem(tmp_path: Path) -> None:
+    """With all shipped records and every release: what any model does is at most a note."""
+    path = tmp_path / "model.py"
+    path.write_text(
+        "import torch\nimport torch.nn.functional as F\n\n@torch.compile\ndef step(x, w, b, i):\n"
+        "    x = torch.cat([x, torch.ones(2), torch.zeros_like(x)]).to(torch.float32).clone().contiguous()\n"
+        "    x = torch.add(x, 1).mul(2).sub_(3).div(4).mul_(5).add_(6).clamp_(0).copy_(x).sum(-1, keepdim=True)\n"
+        "    x = torch.div(torch.sum(x), 2) + torch.mul(x, w) + torch.abs(x) + torch.clamp(x, -1, 1).fill_(0)\n"
+        "    x = F.pad(F.relu(F.linear(x, w, b)), (1, 1)) + F.layer_norm(x, (4,)) + F.softmax(x, -1)\n"
+        "    x[i] = torch.bmm(x, w).view(-1).reshape(2, 2).permute(1, 0).transpose(0, 1).argmax(-1)\n"
+        "    x = F.interpolate(F.conv2d(x, w), scale_factor=2) + F.max_pool2d(x, 2) + torch.matmul(x, w)\n"
+        "    a, b = x.chunk(2), x.split(2)\n"
+        "    return torch.gather(x, 0, i) + torch.index_select(x, 0, i) + torch.where(x > 0, x, -x).max().item()\n"
+    )
+    report = scan([path], minimum=None, maximum=None)
+    assert report.problems == ()
+    assert {"clamp", "div", "nn.functional.pad"} <= {f.op for f in report.findings if f.rule == "CF402"}
+
+
+@pytest.mark.parametrize(
+    ("head", "apply", "inside"),
+    [
+        ("import torch", "torch.compile(f)", "yes"),
+        ("import torch as t", "t.compile(f)", "yes"),
+        ("from torch import compile as faster", "faster(f)", "yes"),
+        ("import torch\nfaster = torch.compile", "faster(f)", "yes"),
+        ("import torch._dynamo as dynamo", "dynamo.optimize('eager')(f)", "yes"),
+        ("import torch\nimport torch.compiler as c", "c.compile(f)", "yes"),
+        ("import re, torch", "re.compile(f)", "no"),
+        ("import torch\nfrom re import compile as made", "made(f)", "no"),
+        ("import torch", "print(f)", "no"),
+    ],
+)
+def test_however_compile_is_reached(tmp_path: Path, record: Record, head: str, apply: str, inside: str) -> None:
+    """By any name; a function that is merely called so, such as that of regular expressions, compiles nothing."""
+    code = f"{head}\nimport torch\n\ndef f(x):\n    return torch.roll(x, 1)\n\nresult = {apply}\n"
+    assert [f.inside for f in look(tmp_path, code, record)] == [inside]
+
+
 def test_comments_suppress_findings(tmp_path: Path) -> None:
     """By code, by name of the tool, for a file; a hash in a string is no comment."""
     line = 'A = torch.__version__ >= "2.4"'
