@@ -15,7 +15,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="aot_eager_decomp_partition",
-    culprit="decompositions/bernoulli_",
+    culprit="decomposition/bernoulli_",
     devices=("cpu",),
     ops=("nn.functional.dropout2d", "Tensor.bernoulli_"),
     config={"torch._inductor.config.fallback_random": True},

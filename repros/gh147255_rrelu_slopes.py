@@ -14,7 +14,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="aot_eager_decomp_partition",
-    culprit="decompositions/rrelu_with_noise",
+    culprit="decomposition/rrelu_with_noise",
     devices=("cpu",),
     ops=("nn.functional.rrelu",),
     config={"torch._inductor.config.fallback_random": True},

@@ -13,7 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.MISSING_ERROR,
     stage="inductor",
-    culprit="decompositions/bmm",
+    culprit="decomposition/bmm",
     devices=("cpu",),
     ops=("matmul", "bmm"),
     affected=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.13.0"),),

@@ -15,7 +15,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="aot_eager_decomp_partition",
-    culprit="decompositions/randn_like",
+    culprit="decomposition/randn_like",
     devices=("cpu",),
     ops=("randn_like",),
     config={"torch._inductor.config.fallback_random": True},

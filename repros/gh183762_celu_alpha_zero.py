@@ -12,7 +12,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.MISSING_ERROR,
     stage="aot_eager_decomp_partition",
-    culprit="decompositions/celu",
+    culprit="decomposition/celu",
     devices=("cpu",),
     ops=("celu_",),
     affected=(Affected(first_seen="2.6.0", last_seen="2.13.0", fixed="2.14.1"),),

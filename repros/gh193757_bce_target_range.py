@@ -13,7 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.MISSING_ERROR,
     stage="aot_eager_decomp_partition",
-    culprit="decompositions/binary_cross_entropy",
+    culprit="decomposition/binary_cross_entropy",
     devices=("cpu",),
     ops=("nn.functional.binary_cross_entropy",),
     affected=(Affected(first_seen="2.6.0"),),

@@ -14,7 +14,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.MISSING_ERROR,
     stage="aot_eager_decomp_partition",
-    culprit="decompositions/addmm",
+    culprit="decomposition/addmm",
     devices=("cpu",),
     ops=("addmm",),
     affected=(Affected(first_seen="2.6.0", last_seen="2.14.1", fixed="2.15.0"),),

@@ -13,7 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="aot_eager_decomp_partition",
-    culprit="decompositions/addmm",
+    culprit="decomposition/addmm",
     devices=("cpu",),
     ops=("addmm",),
     affected=(Affected(first_seen="2.6.0"),),
