@@ -96,7 +96,7 @@ def one(record: registry.Record, records: Any, launcher: Any, args: argparse.Nam
     matches = match.matches(records, bad, found.target, found.culprits, launcher.environment, ops)
     apart = match.matches(records, bad, found.target, found.culprits, launcher.environment, ops, alike=False)
     keys = [c.key for c in found.culprits]
-    recorded = match.spelled(record.known.culprit) if record.known.culprit else None
+    recorded = record.known.culprit
     return row | {
         "found": [c.triple for c in found.culprits],
         "stage": found.target.backend == record.known.stage,

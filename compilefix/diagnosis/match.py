@@ -120,16 +120,10 @@ def _calls(path: Path) -> frozenset[str]:
     return called(path)
 
 
-def spelled(culprit: str) -> str:
-    """Return ``subsystem/op`` in the bisector's spelling: its ``decomposition`` is written in two ways."""
-    return re.sub(r"^decompositions/", "decomposition/", culprit)
-
-
 def _culprit(recorded: str | None, found: Culprit, why: list[str]) -> float:
     """Return how well a recorded ``subsystem/op`` fits what was found."""
     if recorded is None or found.subsystem is None:
         return 0.0
-    recorded = spelled(recorded)
     subsystem, _, op = recorded.partition("/")
     if recorded == found.key:
         why.append(f"culprit {recorded}")
