@@ -31,11 +31,11 @@ def inputs(device: str) -> tuple[torch.Tensor, ...]:
 
 
 def program(x: torch.Tensor) -> torch.Tensor:
-    widths = [3, 1, 2]
+    widths = [5, 3, 4]
     heapq.heapify(widths)
     return x * heapq.heappop(widths)
 
 
 def workaround(x: torch.Tensor) -> torch.Tensor:
-    widths = sorted([3, 1, 2])
+    widths = sorted([5, 3, 4])
     return x * widths.pop(0)

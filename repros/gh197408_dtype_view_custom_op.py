@@ -16,7 +16,7 @@ ISSUE = Issue(
     stage="inductor",
     culprit="post_grad_passes/reinplace_inplaceable_ops",
     ops=("diagonal_scatter", "Tensor.view", "library.custom_op"),
-    affected=(Affected(first_seen="2.6.0"),),
+    affected=(Affected(first_seen="2.6.0", last_seen="2.9.1", fixed="2.11.0"), Affected(first_seen="2.13.0")),
     references=("https://github.com/pytorch/pytorch/issues/197408",),
     related=("gh195451",),
 )

@@ -12,6 +12,9 @@ CPU_ONLY_ERRORS = {
 _LIMIT = re.compile(r"(beyond|too large for) the interpreter[^\n]*")
 _NO_CPU_KERNEL = re.compile(r"Could not run '(?P<op>[\w:.]+)' with arguments from the 'CPU' backend")
 
+_NO_RESIZE = "Trying to resize storage that is not resizable"
+_NO_RESIZE_SAID = "beyond the interpreter: its CPU memory cannot be resized, as CUDA's can"
+
 
 class InterpreterLimitError(Exception):
     """Something that runs on a GPU but not under the interpreter: the target is unsupported, not wrong."""
@@ -60,4 +63,4 @@ def limit_of(message: str) -> str | None:
         return found[0]
     if found := _NO_CPU_KERNEL.search(message):
         return f"beyond the interpreter: {found['op']} has no kernel on a CPU"
-    return None
+    return _NO_RESIZE_SAID if _NO_RESIZE in message else None

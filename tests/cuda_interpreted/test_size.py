@@ -34,6 +34,8 @@ def test_it_is_refused_after_a_twentieth_of_the_time_and_says_how_long_it_would_
     assert text == (
         "too large for the interpreter: k, 1000 programs of 3 loads and stores each, would take about 300 s"
     )
+    assert limit_of("RuntimeError: Trying to resize storage that is not resizable") is not None
+    assert limit_of("RuntimeError: boom") is None
     assert limit_of(f"BackendCompilerFailed: {text}") == text
     assert too_large(text)
 
