@@ -104,10 +104,24 @@ def arguments_and_grid(self: Any, args: tuple[Any, ...], config: Any) -> tuple[t
     return (), grid
 
 
+def _found() -> Any:
+    """
+    Return what answers Dynamo, which asks whether kernels can be launched before it takes one for what it is.
+
+    The rest of torch holds the function itself; clearing the cache of the answer clears that one's.
+    """
+
+    def has_triton(*_: object, **__: object) -> bool:
+        return True
+
+    has_triton.cache_clear = triton_questions.has_triton.cache_clear  # type: ignore[attr-defined]
+    return has_triton
+
+
 def install() -> None:
     """Decorate users' kernels so in this process."""
     triton.jit = jit
-    vars(triton_questions)["has_triton"] = lambda *_, **__: True
+    vars(triton_questions)["has_triton"] = _found()
     names = vars(triton_kernel_wrap)
     stands = {"identify_mutated_tensors": mutated, "identify_accessed_tensors": accessed}
     names |= {name: stand for name, stand in stands.items() if name in names}

@@ -105,7 +105,7 @@ def test_the_exit_code_of_a_contract(cli: Cli, id: str, fail_on: str, code: int)
     ("arguments", "message"),
     [
         (["check", "gh1"], "unknown id 'gh1'"),
-        (["check", "gh198095"], "did you mean gh198094"),
+        (["check", "gh198281"], "did you mean gh198280"),
         (["check", "--no-such-option"], "unrecognized arguments: --no-such-option"),
         (["check", "--select", "symptom:sadness"], "nothing is 'symptom:sadness'"),
         (["check", "gh198094", "--ignore", "gh198094"], "the selection is empty"),

@@ -24,7 +24,7 @@ def _state() -> dict[str, object]:
 @interpreted
 def test_nothing_is_left_after_a_compile() -> None:
     """Functions of torch.cuda, Dynamo's interfaces and torch.Tensor's methods are the very same objects."""
-    from torch.utils._triton import has_triton
+    from torch._inductor.scheduler import has_triton
 
     before = _state()
     torch.compile(lambda x: x.softmax(-1))(torch.randn(4, 4))
