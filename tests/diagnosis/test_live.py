@@ -47,6 +47,7 @@ def test_closures_unpicklable_inputs_and_state_come_along(tmp_path: Path) -> Non
     """A lambda over a lock and a counter, after torch's threads have been used; the caller's state stays as it was."""
     out = run(
         """
+        torch.set_num_threads(2)
         torch.randn(300, 300) @ torch.randn(300, 300)
         lock, calls = threading.Lock(), []
         x = torch.linspace(-2, 2, 16)
