@@ -174,8 +174,13 @@ def _isa() -> str | None:
     return {"AVX512": "avx512", "AVX2": "avx2", "DEFAULT": None}.get(capability, capability.lower())
 
 
+def compiler_command(environ: Mapping[str, str]) -> str | None:
+    """Return the C++ compiler that `environ` names or that is found, without asking whether it works; None: none."""
+    return environ.get("CXX") or next((c for c in ("g++", "clang++") if shutil.which(c)), None)
+
+
 def _cxx() -> str | None:
-    command = os.environ.get("CXX") or next((c for c in ("g++", "clang++") if shutil.which(c)), None)
+    command = compiler_command(os.environ)
     if command is None or sys.platform == "win32":
         return None
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -147,6 +147,11 @@ class Difference:
         return cls(**fields)
 
 
+def defects(differences: Iterable[Difference]) -> tuple[Difference, ...]:
+    """Return the differences that are defects; the others are notes."""
+    return tuple(difference for difference in differences if not difference.note)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What one run did, with its evidence."""
@@ -169,6 +174,11 @@ class Outcome:
     stderr: str = ""
 
     @property
+    def defects(self) -> tuple[Difference, ...]:
+        """The differences that are no notes."""
+        return defects(self.differences)
+
+    @property
     def symptoms(self) -> frozenset[Symptom]:
         """What a user would see of this run; empty when nothing is wrong."""
         direct = {
@@ -180,7 +190,7 @@ class Outcome:
         if self.did in direct:
             return frozenset({direct[self.did]})
         if self.did is Did.MISMATCH:
-            return frozenset(d.symptom for d in self.differences if not d.note)
+            return frozenset(d.symptom for d in self.defects)
         return frozenset()
 
     def to_json(self) -> dict[str, Any]:

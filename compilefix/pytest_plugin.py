@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,14 +73,20 @@ def _read(mark: pytest.Mark) -> tuple[str, bool]:
     return mark.args[0], bool(mark.kwargs.get("stale", True))
 
 
+@cache
+def _records() -> dict[str, registry.Record]:
+    """Return all records by id, read once for all tests of a process."""
+    return {record.id: record for record in registry.discover().records}
+
+
 def _decision(id: str) -> Decision:
     from compilefix import gate
 
     try:
-        known = {record.id: record.known for record in registry.discover().records}
-        if id not in known:
+        records = _records()
+        if id not in records:
             raise pytest.UsageError(f"@pytest.mark.{MARK}: {id!r} is no known issue; `compilefix list` has them")
-        return gate.decide(id, known[id])
+        return gate.decide(id, records[id].known)
     except CompilefixError as error:
         raise pytest.UsageError(str(error)) from None
 

@@ -14,7 +14,7 @@ from compilefix.errors import UsageError
 from compilefix.oracle import Observation, compare, flatten, overlaps, raised
 from compilefix.oracle.gradients import gradients
 from compilefix.oracle.twins import twins, widened
-from compilefix.outcome import BACKENDS, INTERPRETED, REFERENCE, Difference, Target
+from compilefix.outcome import BACKENDS, INTERPRETED, REFERENCE, Difference, Target, defects
 from compilefix.report.interface import describe
 
 CALLS = 2
@@ -92,10 +92,10 @@ def parity(
         raise AssertionError(f"two plain runs differ, so nothing can be compared: {describe(unstable[0])}")
     compile = _compiler(parsed, dynamic)
     got = case.observe(compile)
-    found = _defects(compare(got, want, strict=strict))
+    found = defects(compare(got, want, strict=strict))
     if found and want.raised is None:
         precise = case.observe(None, widened)
-        found = _defects(compare(got, want, precise if precise.raised is None else None, strict=strict))
+        found = defects(compare(got, want, precise if precise.raised is None else None, strict=strict))
     return Parity(target=target, differences=found)
 
 
@@ -106,10 +106,6 @@ def report(results: Sequence[Parity]) -> str:
         lines.append(f"compiled for {result.target}, it does otherwise than plain:")
         lines += [f"  {describe(difference)}" for difference in result.differences]
     return "\n".join(lines)
-
-
-def _defects(found: tuple[Difference, ...]) -> tuple[Difference, ...]:
-    return tuple(difference for difference in found if not difference.note)
 
 
 def _compiler(target: Target, dynamic: bool | None) -> Callable[[Any], Any]:

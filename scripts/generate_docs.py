@@ -20,7 +20,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "issues.md"
 
 def page() -> str:
     """Return what belongs into the file."""
-    return releases.markdown(registry.discover().records, matrix.read())
+    records = registry.discover().records
+    return releases.markdown(records, matrix.read(records=records))
 
 
 def main(argv: list[str] | None = None) -> int:

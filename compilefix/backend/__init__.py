@@ -12,14 +12,15 @@ graphs that draw random numbers, whose streams differ by design.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar, cast, overload
 
 import torch
 
 from compilefix.backend.checked import CheckedGraph, GraphReport, MismatchError, MismatchWarning
 from compilefix.backend.options import GuardOptions, split
+from compilefix.oracle.twins import twin_of
 
 __all__ = ["GraphReport", "GuardOptions", "MismatchError", "MismatchWarning", "compilefix", "guarded", "reports"]
 
@@ -50,15 +51,16 @@ def compilefix(
 
     """
     guard, settings = split(options or {}, mode)
-    checked = CheckedGraph(_plain(graph), guard)
+    return _checked(graph, example_inputs, guard, settings)
+
+
+def _checked(
+    graph: torch.fx.GraphModule, example_inputs: Sequence[Any], guard: GuardOptions, settings: dict[str, Any]
+) -> CheckedGraph:
+    checked = CheckedGraph(twin_of(graph), guard)
     _GRAPHS.append(checked)
     checked.compile(lambda: _inductor(graph, example_inputs, settings))
     return checked
-
-
-def _plain(graph: torch.fx.GraphModule) -> torch.fx.GraphModule:
-    """Return `graph` as it is now, with the same parameters: Inductor rewrites what it is given."""
-    return torch.fx.GraphModule(graph, copy.deepcopy(graph.graph))
 
 
 def _inductor(
@@ -85,16 +87,13 @@ def guarded(function: Any = None, /, **options: Any) -> Any:
     `torch.compile`. Raises `UsageError` for an option with a value that it cannot have.
     """
     arguments = {name: options.pop(name) for name in ("dynamic", "fullgraph", "mode") if name in options}
-    guard, settings = split(options, arguments.get("mode"))  # a mistake is said here, not at the first call
-    del guard, settings
-    if function is None:
-        return lambda decorated: guarded(decorated, **options, **arguments)
-    mode = arguments.pop("mode", None)
+    guard, settings = split(options, arguments.pop("mode", None))  # a mistake is said here, not at the first call
 
     def backend(graph: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
-        return compilefix(graph, example_inputs, options=options, mode=mode)
+        return _checked(graph, example_inputs, guard, settings)
 
-    return torch.compile(function, backend=backend, **arguments)
+    compile = partial(torch.compile, backend=backend, **arguments)
+    return compile if function is None else compile(function)
 
 
 def reports() -> tuple[GraphReport, ...]:

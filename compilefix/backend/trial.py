@@ -11,7 +11,7 @@ import torch
 from compilefix.oracle import Observation, compare, flatten, overlaps, raised
 from compilefix.oracle.gradients import gradients
 from compilefix.oracle.twins import twins, widened
-from compilefix.outcome import Difference
+from compilefix.outcome import Difference, defects
 
 SEED = 20_250_101
 """Of the vectors that gradients are multiplied with: the same for both sides."""
@@ -37,7 +37,7 @@ def trial(fast: Run, plain: Run, args: Sequence[Any]) -> tuple[Difference, ...]:
         raise UncheckedError("it draws random numbers, and Inductor's stream differs from eager's by design")
     with _random_state():
         got = _observe(fast, twins(args))
-    if not _defects(compare(got, want)):
+    if not defects(compare(got, want)):
         return ()
     with _random_state():
         again = _observe(plain, twins(args))
@@ -45,11 +45,7 @@ def trial(fast: Run, plain: Run, args: Sequence[Any]) -> tuple[Difference, ...]:
             raise UncheckedError("two plain runs of it differ")
         precise = _observe(plain, twins(args, widened)) if want.raised is None else None
     usable = precise if precise is not None and precise.raised is None else None
-    return _defects(compare(got, want, usable))
-
-
-def _defects(found: tuple[Difference, ...]) -> tuple[Difference, ...]:
-    return tuple(difference for difference in found if not difference.note)
+    return defects(compare(got, want, usable))
 
 
 def _observe(run: Run, args: list[Any]) -> Observation:

@@ -99,10 +99,9 @@ def excused(lab: Lab, subject: Subject, target: Target, bad: Outcome) -> str | N
     """
     if _draws_its_own(lab, subject, target, bad):
         return "Inductor draws other random numbers, by design; the same with torch._inductor.config.fallback_random"
-    defects = [d for d in bad.differences if not d.note]
-    if bad.did is not Did.MISMATCH or not all(d.what in ("values", "gradient") for d in defects):
+    if bad.did is not Did.MISMATCH or not all(d.what in ("values", "gradient") for d in bad.defects):
         return None
-    if not all(d.worst is not None and d.worst <= NOISE for d in defects):
+    if not all(d.worst is not None and d.worst <= NOISE for d in bad.defects):
         return None
     plain = Target("eager", target.device if not target.interpreted else "cpu")
     if plain == target:
@@ -114,8 +113,8 @@ def excused(lab: Lab, subject: Subject, target: Target, bad: Outcome) -> str | N
     for outcome in lab.ask(subject, *probes):
         for d in outcome.differences:
             moved[d.leaf] = max(moved.get(d.leaf, 0.0), d.worst or 0.0)
-    if all((d.worst or 0.0) <= 8 * moved.get(d.leaf, 0.0) for d in defects):
-        first = defects[0]
+    if all((d.worst or 0.0) <= 8 * moved.get(d.leaf, 0.0) for d in bad.defects):
+        first = bad.defects[0]
         return f"{first.what} of {first.leaf} differs by {first.worst:.2g}, as plain code does with inputs one ulp off"
     return None
 

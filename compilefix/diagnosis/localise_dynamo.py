@@ -80,7 +80,7 @@ def _line(file: str, line: int) -> str:
 
 def _side_effects(bench: Bench) -> Culprit | None:
     """Tell a run whose results are right, and whose globals, attributes or inputs are not."""
-    defects = [d for d in bench.bad.differences if not d.note]
+    defects = bench.bad.defects
     if bench.bad.did is not Did.MISMATCH or not defects:
         return None
     if not all(d.leaf.startswith(("global ", "input")) for d in defects):

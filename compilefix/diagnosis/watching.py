@@ -15,6 +15,8 @@ import torch
 
 from compilefix.diagnosis.hook import name_of, place_of
 from compilefix.oracle import Observation, compare, flatten, overlaps
+from compilefix.oracle.twins import twin_of, twins
+from compilefix.outcome import defects
 
 CALLS = 3
 """Calls of each graph that are checked."""
@@ -82,7 +84,7 @@ def install(graphs: Any, folder: str) -> None:
     def call(self: Any, gm: Any, *rest: Any) -> Any:
         if watch.done:
             return original(self, gm, *rest)
-        plain = _twin(gm)
+        plain = twin_of(gm)
         watch.graphs += 1
         try:
             compiled = original(self, gm, *rest)
@@ -93,17 +95,9 @@ def install(graphs: Any, folder: str) -> None:
     setattr(graphs, name, call)
 
 
-def _twin(gm: Any) -> torch.fx.GraphModule:
-    """Return the graph as it is now: compiling may change it."""
-    graph = torch.fx.Graph()
-    output = graph.graph_copy(gm.graph, {})
-    graph.output(output)
-    return torch.fx.GraphModule(gm, graph)
-
-
 def _raising(watch: Watch, plain: torch.fx.GraphModule, error: Exception) -> Callable[..., Any]:
     def run(*args: Any) -> Any:
-        watch.keep(plain, _copies(args), f"does not compile: {type(error).__name__}")
+        watch.keep(plain, tuple(twins(args)), f"does not compile: {type(error).__name__}")
         raise error
 
     return run
@@ -120,7 +114,7 @@ def _checked(watch: Watch, plain: torch.fx.GraphModule, compiled: Callable[..., 
         watch.calls += 1
         watch.told()
         state = torch.get_rng_state()
-        before, own = _copies(args), _copies(args)
+        before, own = (tuple(twins(args)) for _ in range(2))
         with torch.no_grad():
             want = _observed(plain.forward, own)
         torch.set_rng_state(state)
@@ -129,9 +123,9 @@ def _checked(watch: Watch, plain: torch.fx.GraphModule, compiled: Callable[..., 
         except Exception as error:
             watch.keep(plain, before, f"raises {type(error).__name__}")
             raise
-        defects = [d for d in compare(_seen(result, args), want) if not d.note and d.what != "requires_grad"]
-        if defects:
-            watch.keep(plain, before, f"{defects[0].what} of {defects[0].leaf}")
+        found = [d for d in defects(compare(_seen(result, args), want)) if d.what != "requires_grad"]
+        if found:
+            watch.keep(plain, before, f"{found[0].what} of {found[0].leaf}")
         return result
 
     return run
@@ -148,17 +142,3 @@ def _seen(result: Any, args: tuple[Any, ...]) -> Observation:
         observation.leaves |= flatten(arg.detach() if isinstance(arg, torch.Tensor) else arg, f"input[{i}]")
     observation.overlaps |= overlaps(("result", result))
     return observation
-
-
-def _copies(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Copy tensors; one that is passed twice stays one."""
-    made: dict[int, Any] = {}
-
-    def copy(value: Any) -> Any:
-        if not isinstance(value, torch.Tensor):
-            return value
-        if id(value) not in made:
-            made[id(value)] = value.detach().clone().requires_grad_(value.requires_grad)
-        return made[id(value)]
-
-    return tuple(map(copy, args))

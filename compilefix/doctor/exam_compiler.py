@@ -12,6 +12,7 @@ from pathlib import Path
 
 from compilefix.doctor.checkup import Finding, State
 from compilefix.doctor.patient import Patient
+from compilefix.environment import compiler_command
 
 ORDER = 10
 SUBJECT = "C++ compiler"
@@ -32,7 +33,7 @@ INSTALL = (
 
 def examine(patient: Patient) -> Iterator[Finding]:
     """Build one shared object with Python's headers and OpenMP, as Inductor does."""
-    command = patient.variable("CXX") or next((c for c in ("g++", "clang++") if shutil.which(c)), None)
+    command = compiler_command(patient.environ)
     install = next((text for tool, text in INSTALL if shutil.which(tool)), None)
     if command is None or shutil.which(command) is None:
         says = f"CXX names {command}, which is not there" if command else "there is none: Inductor's CPU code needs one"

@@ -1,11 +1,17 @@
-"""Copies of inputs that share memory among themselves as the originals do."""
+"""Copies of a graph, and of inputs that share memory among themselves as the originals do."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+
+
+def twin_of(graph: torch.fx.GraphModule) -> torch.fx.GraphModule:
+    """Return `graph` as it is now, with the same parameters: compiling rewrites what it is given."""
+    return torch.fx.GraphModule(graph, copy.deepcopy(graph.graph))
 
 
 def twins(args: Sequence[Any], convert: Callable[[torch.Tensor], torch.Tensor] | None = None) -> list[Any]:

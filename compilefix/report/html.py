@@ -93,7 +93,7 @@ class Row:
 def render(report: CheckReport, *, width: int | None = None, color: bool = False) -> str:
     """Return the page; `width` and `color` mean nothing to it."""
     records = {record.id: record for record in registry.discover().records}
-    measured = matrix.read()
+    measured = matrix.read(records=records.values())
     releases = [str(release) for release in measured.releases()]
     columns = list(dict.fromkeys(t for r in report.results for t in sorted(r.outcomes, key=_order)))
     columns.sort(key=_order)

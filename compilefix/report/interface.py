@@ -156,9 +156,8 @@ def cause(outcome: Outcome) -> str:
     """Return in one line why a run is not ``ok``; empty where it says nothing."""
     if outcome.reason:
         return one_line(outcome.reason, 300)
-    defects = [d for d in outcome.differences if not d.note]
-    if defects:
-        return describe(defects[0])
+    if outcome.defects:
+        return describe(outcome.defects[0])
     return one_line(": ".join(part for part in outcome.error if part), 300) if outcome.error else ""
 
 

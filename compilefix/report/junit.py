@@ -129,7 +129,7 @@ def _record_case(suites: dict[str, ET.Element], report: CheckReport, name: str) 
 
 
 def _details(result: Result, outcome: Outcome) -> str:
-    lines = [result.label, *(describe(d) for d in outcome.differences if not d.note)]
+    lines = [result.label, *map(describe, outcome.defects)]
     if outcome.error is not None:
         lines.append(f"{outcome.error[0]}: {outcome.error[1]}")
     return "\n".join(lines)

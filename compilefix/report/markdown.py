@@ -153,7 +153,7 @@ def _section(result: Result) -> Iterator[str]:
 def _evidence(ladder: Ladder, backend: str, outcome: Outcome) -> Iterator[str]:
     first = " (first that goes wrong)" if backend == ladder.first_bad else ""
     yield f"**{escape(ladder.target(backend))}: {outcome.did.value}**{first}"
-    defects = [d for d in outcome.differences if not d.note]
+    defects = outcome.defects
     if defects:
         shown = [defects[0]]
         worst = max(defects, key=_size)

@@ -17,7 +17,7 @@ from typing import Any, cast
 from compilefix import registry
 from compilefix.cuda_interpreted.problems import cpu_only, limit_of, too_large
 from compilefix.issue import Contract, Known, Symptom
-from compilefix.outcome import Did, Difference, Outcome
+from compilefix.outcome import Did, Difference, Outcome, defects
 from compilefix.runner.protocol import Mode, Request, encode_reply
 from compilefix.settings import MissingSettingError
 from compilefix.text import first_line
@@ -140,7 +140,7 @@ def _claim(request: Request, known: Contract, plain: Any) -> dict[str, Any] | Ou
         where = f"{unstable[0].what} of {unstable[0].leaf}"
         return Outcome(did=Did.UNRESOLVED, reason=f"not deterministic: two runs of the claim differ in {where}")
     # without a float64 run: it would excuse a claim of the exact value where the plain program rounds
-    against = [d for d in compare(told, plain, strict=known.strict) if not d.note]
+    against = defects(compare(told, plain, strict=known.strict))
     if not against:
         return {"claim": True}
     first = against[0]
@@ -291,17 +291,17 @@ def _did(got: Any, want: Any, differences: tuple[Difference, ...]) -> Did:
         return Did.ERROR
     if got.raised is None and want.raised is not None:
         return Did.MISSING_ERROR
-    if any(not d.note for d in differences):
+    if defects(differences):
         return Did.MISMATCH
     return Did.NUMERICS if any(d.what == "numerics" for d in differences) else Did.OK
 
 
 def _reason(differences: tuple[Difference, ...]) -> str | None:
-    defects = [d for d in differences if not d.note]
-    if not defects:
+    bad = defects(differences)
+    if not bad:
         return None
-    first = defects[0]
-    more = f" (and {len(defects) - 1} more)" if len(defects) > 1 else ""
+    first = bad[0]
+    more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
     place = f" at {list(first.where)}" if first.where else ""
     return f"{first.what} of {first.leaf}{place}: got {first.got}, want {first.want}{more}"
 

@@ -13,7 +13,8 @@ from compilefix.report import listing
 def on_files(files: Files, config: Any) -> Files:
     """Add ``records/<id>.md``."""
     shipped = str(registry.shipped_folder())
+    known = measured.loaded()
     for record in registry.discover().records:
-        text = listing.explain_markdown(record, measured=measured.cells(record.id)).replace(shipped, "repros")
-        files.append(File.generated(config, f"records/{record.id}.md", content=text))
+        text = listing.explain_markdown(record, measured=measured.cells(record.id, known=known))
+        files.append(File.generated(config, f"records/{record.id}.md", content=text.replace(shipped, "repros")))
     return files

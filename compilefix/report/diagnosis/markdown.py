@@ -58,7 +58,7 @@ def _defect(diagnosis: Diagnosis) -> Iterator[str]:
         yield fence(diagnosis.minimal.source.strip(), "python")
     outcome = diagnosis.outcome
     yield "## Expected and actual"
-    defects = [d for d in (outcome.differences if outcome else ()) if not d.note]
+    defects = outcome.defects if outcome else ()
     told = "\n".join(f"- {escape(describe(d))}" for d in defects[:8]) or escape(diagnosis.reason or "")
     yield f"Expected: what the plain program does. Actual, on {code(diagnosis.target)}:\n\n{told}"
     if outcome is not None and outcome.error is not None:

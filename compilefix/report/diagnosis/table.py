@@ -35,8 +35,8 @@ def _lines(diagnosis: Diagnosis) -> list[tuple[str, str]]:
         lines += [("why", diagnosis.reason)] if diagnosis.reason else []
     else:
         outcome = diagnosis.outcome
-        differences = [d for d in (outcome.differences if outcome else ()) if not d.note]
-        lines.append(("what", describe(differences[0]) if differences else diagnosis.reason or ""))
+        defects = outcome.defects if outcome else ()
+        lines.append(("what", describe(defects[0]) if defects else diagnosis.reason or ""))
     if len(diagnosis.ladder) > 1:
         stages = [f"{t.backend if t.device == 'cpu' else t} {o.did.value}" for t, o in diagnosis.ladder.items()]
         lines.append(("stages", ", ".join(stages)))
