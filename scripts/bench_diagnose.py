@@ -5,10 +5,13 @@ The program is ten sines, a relu, ten cosines, with the defect that Inductor has
 ``torch._inductor.config.cpp.inject_relu_bug_TESTING_ONLY`` = ``accuracy``, then ``compile_error``.
 
 - localise: seconds from the first probe to ``inductor/lowerings/relu`` (torch loaded on both sides; what loading
-  costs is printed beside it), against ``CompilerBisector().do_bisect`` in process with torch loaded;
+  costs is printed beside it), against ``CompilerBisector().do_bisect`` in process with torch loaded, and against
+  ``python -m torch._inductor.compiler_bisector run``;
+- cold (``--cold``): seconds from the command to the triple where both caches are empty, torch's headers included;
 - minimise: seconds to the minimal program, against torch's minifier (``repro_after="aot"``, launcher included).
 
-Both sides start from the same warm cache of precompiled headers, and from the same empty cache of kernels.
+But for ``--cold`` both sides start from the same warm cache of precompiled headers, and from the same empty cache of
+kernels.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 SETTING = "torch._inductor.config.cpp.inject_relu_bug_TESTING_ONLY"
 PROGRAM = """import torch
@@ -65,6 +69,15 @@ start = time.perf_counter()
 found = CompilerBisector.do_bisect(right)
 print(json.dumps({{"seconds": time.perf_counter() - start, "probes": probes, "found": str(found)}}))
 """
+RUN = """
+import sys
+import torch, torch._inductor.config as config
+config.fx_graph_cache = False
+config.cpp.inject_relu_bug_TESTING_ONLY = {bug!r}
+sys.path.insert(0, {folder!r})
+from theirs import inputs, program
+torch.testing.assert_close(torch.compile(program)(*inputs()), program(*inputs()))
+"""
 MINIFY = """
 import sys
 import torch, torch._dynamo.config as dynamo, torch._inductor.config as config
@@ -84,6 +97,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--no-minifier", action="store_true", help="leave out torch's minifier, which takes minutes")
+    parser.add_argument("--no-run", action="store_true", help="leave out `compiler_bisector run`, which takes minutes")
+    parser.add_argument("--cold", action="store_true", help="measure once more with both caches empty")
     parser.add_argument("--bug", action="append", choices=("accuracy", "compile_error"))
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="compilefix-bench-") as root:
@@ -93,6 +108,8 @@ def main() -> int:
         warm(folder, root)
         for bug in args.bug or ("accuracy", "compile_error"):
             report(bug, folder, root, args)
+            if args.cold:
+                cold(bug, folder, root, args.jobs)
     return 0
 
 
@@ -126,9 +143,13 @@ def fresh(root: str, name: str) -> Path:
     return cache
 
 
-def ours(folder: Path, root: str, bug: str, jobs: int, *, config: bool = True) -> dict[str, object]:
+def ours(
+    folder: Path, root: str, bug: str, jobs: int, *, config: bool = True, warmed: bool = True
+) -> dict[str, object]:
     cache = Path(root, "ours")
-    if Path(root, "ours-warm").exists():
+    if not warmed:
+        shutil.rmtree(cache, ignore_errors=True)
+    elif Path(root, "ours-warm").exists():
         shutil.rmtree(cache)
         shutil.copytree(Path(root, "ours-warm"), cache / "inductor")
     chosen = ["--config", f"{SETTING}={bug}"] if config else []
@@ -160,11 +181,7 @@ def report(bug: str, folder: Path, root: str, args: argparse.Namespace) -> None:
     small = found["minimal"]
     words = f"{small['nodes']} operations, {small['elements']} elements" if small else "nothing"  # type: ignore[index]
     print(f"  minimise {phases['minimise']:6.1f} s: {words}; all of it {found['wall']:.1f} s")
-    text, wall = run(BISECT.format(folder=str(folder), bug=bug), fresh(root, "theirs"))
-    match = re.search(r"^\{.*\}$", text, re.MULTILINE)
-    if match is None:
-        sys.exit(text)
-    other = json.loads(match[0])
+    other, wall = bisect(folder, bug, fresh(root, "theirs"))
     print(f"{bug}: CompilerBisector in process")
     print(
         f"  localise {other['seconds']:6.1f} s, {other['probes']} probes ({wall:.1f} s with loading): {other['found']}"
@@ -173,9 +190,52 @@ def report(bug: str, folder: Path, root: str, args: argparse.Namespace) -> None:
         f"{bug}: ratio {other['seconds'] / located:.1f}x after loading, "
         f"{wall / (located + phases['warm up']):.1f}x with it"
     )
+    if not args.no_run:
+        seconds, verdict = bisect_run(folder, root, bug)
+        print(f"{bug}: `compiler_bisector run` {seconds:.1f} s: {verdict}")
+        print(f"{bug}: ratio {seconds / located:.1f}x after loading, {seconds / (located + phases['warm up']):.1f}x with it")
     if not args.no_minifier:
         seconds = minify(folder, root, bug)
         print(f"{bug}: torch's minifier {seconds:.1f} s; ratio {seconds / phases['minimise']:.1f}x", flush=True)
+
+
+def bisect(folder: Path, bug: str, cache: Path) -> tuple[dict[str, Any], float]:
+    """Return what CompilerBisector found in process, and the seconds of its whole process."""
+    text, wall = run(BISECT.format(folder=str(folder), bug=bug), cache)
+    match = re.search(r"^\{.*\}$", text, re.MULTILINE)
+    if match is None:
+        sys.exit(text)
+    return json.loads(match[0]), wall
+
+
+def bisect_run(folder: Path, root: str, bug: str) -> tuple[float, str]:
+    """Return the seconds of CompilerBisector over a command, which starts a process a probe, and what it found."""
+    script = folder / f"run_{bug}.py"
+    script.write_text(RUN.format(folder=str(folder), bug=bug), encoding="utf-8")
+    start = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "torch._inductor.compiler_bisector", "run", sys.executable, str(script)],
+        cwd=folder,
+        env=environ(fresh(root, "run")),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    seconds = time.perf_counter() - start
+    said = re.findall(r"BisectionResult\(.*?\)", done.stdout + done.stderr)
+    return seconds, said[-1] if said else (done.stdout + done.stderr).strip().splitlines()[-1]
+
+
+def cold(bug: str, folder: Path, root: str, jobs: int) -> None:
+    """Measure from the command to the triple with nothing compiled before, on either side."""
+    found = ours(folder, root, bug, jobs, warmed=False)
+    phases: dict[str, float] = found["phases"]  # type: ignore[assignment]
+    mine = phases["warm up"] + phases["baseline"] + phases["localise"]
+    empty = Path(root, "cold")
+    shutil.rmtree(empty, ignore_errors=True)
+    other, wall = bisect(folder, bug, empty)
+    print(f"{bug}, cold: ours {mine:.1f} s; CompilerBisector {wall:.1f} s, {other['seconds']:.1f} s of it bisecting")
+    print(f"{bug}, cold: ratio {wall / mine:.1f}x", flush=True)
 
 
 def minify(folder: Path, root: str, bug: str) -> float:
