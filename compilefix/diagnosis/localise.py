@@ -88,7 +88,10 @@ def unlowered(target: Target) -> Probe:
 
 def _listing(target: Target) -> dict[str, Any]:
     if target.backend == "eager":
-        return {name: told for name, told in LISTING.items() if name != "sites"} | {"dynamo": {"list": True}}
+        return {name: told for name, told in LISTING.items() if name != "sites"} | {
+            "calls": {"list": True},
+            "dynamo": {"list": True},
+        }
     return dict(LISTING)
 
 
