@@ -133,7 +133,7 @@ def build(
 
 
 def _drives(tree: ast.Module, *, with_inputs: bool) -> bool:
-    """Tell whether a file's ``drive`` can be meant for us: it takes the function, and the inputs where there are any."""
+    """Tell whether a file's ``drive`` can be meant for us: it takes the function, and the inputs if there are any."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == "drive":
             takes = len(node.args.posonlyargs) + len(node.args.args)
