@@ -14,9 +14,9 @@ from typing import Any
 from compilefix.cli import options
 from compilefix.errors import Exit, UsageError
 from compilefix.outcome import TARGET_DEVICES
+from compilefix.report import upgrade as formats
 
 HELP = "what changes from one torch release to another: known defects, your lines, your own command"
-FORMATS = ("table", "json", "markdown")
 TAKES_COMMAND = True
 EPILOG = """\
 exit codes: 1 where a defect appears or one of your lines is concerned (or your command regresses or fails anew),
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--timeout", type=float, metavar="S", help="seconds on one release, then it hangs (default: none)"
     )
-    options.add_output(parser, FORMATS, "table")
+    options.add_output(parser, list(formats.FORMATS), "table")
 
 
 def add_environment(group: argparse._ArgumentGroup) -> None:
@@ -60,7 +60,6 @@ def run(args: argparse.Namespace) -> int:
     options.check_writable(args.output)
     if args.command:
         return _command(args, chosen)
-    from compilefix.report import difference as rendered
     from compilefix.upgrade import matrix
     from compilefix.upgrade.difference import Line, UpgradeReport, difference, releases, unmeasured
 
@@ -89,9 +88,9 @@ def run(args: argparse.Namespace) -> int:
         unmeasured=unmeasured(known, before, after),
         broken=tuple(broken),
     )
-    text = rendered.render(
-        report,
+    text = formats.render(
         args.format or "table",
+        report,
         width=options.width(args.output),
         color=options.colored(args.color, args.output),
     )
@@ -109,6 +108,8 @@ def _command(args: argparse.Namespace, chosen: dict[str, Any]) -> int:
 
     if args.paths or args.device or args.target:
         raise UsageError("a command behind -- goes with neither PATH nor --device nor --target")
+    if args.format == "html":
+        raise UsageError("--format html shows what changes in torch; a command behind -- has table, json and markdown")
     if args.timeout is not None and args.timeout <= 0:
         raise UsageError(f"--timeout {args.timeout:g} must be more than 0 seconds")
     before, after = releases(args.before, args.after)

@@ -60,7 +60,7 @@ def diagnose_call(
         raise UsageError(f"a {type(function).__name__} cannot be called")
     if adaptor.LIVE:
         raise UsageError("a diagnosis is running in this process already")
-    options = options or Options(records=registry.discover().records)
+    options = options or Options(records=registry.discover().records, diff=True)
     require_torch()
     session.check_isolation(options)
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]

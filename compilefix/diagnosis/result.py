@@ -103,6 +103,8 @@ class Step:
     did: Did
     reason: str | None = None
     seconds: float | None = None
+    suspects: int | None = None
+    """How many parts of the compiler were left out at a time; None where they were not counted."""
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object."""
@@ -112,6 +114,7 @@ class Step:
             "outcome": self.did.value,
             "reason": self.reason,
             "seconds": self.seconds,
+            "suspects": self.suspects,
         }
 
     @classmethod
@@ -201,6 +204,29 @@ class Minimal:
         return cls(**raw)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphDiff:
+    """What a guilty pass changed in one graph."""
+
+    name: str
+    """Number of its turn and name of the pass, such as ``012_remove_noop_ops``."""
+
+    text: str
+    """Unified diff of the FX graph before and after it."""
+
+    left_out: int = 0
+    """Lines of the diff that are not in `text`."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON object."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> GraphDiff:
+        """Read what `to_json` wrote."""
+        return cls(**raw)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
     """Everything that one diagnosis found out. Formats know this type and nothing else."""
@@ -221,6 +247,12 @@ class Diagnosis:
     matches: tuple[Match, ...] = ()
     trials: tuple[Trial, ...] = ()
     minimal: Minimal | None = None
+    diffs: tuple[GraphDiff, ...] = ()
+    """What the guilty passes changed, where the culprit is a pass and somebody asked for it."""
+
+    no_diff: str | None = None
+    """Why there is none in `diffs`; None where there is one, and where nothing is wrong."""
+
     steps: tuple[Step, ...] = ()
     phases: dict[str, float] = field(default_factory=dict)
     """Seconds by phase."""
@@ -291,6 +323,8 @@ class Diagnosis:
             "trials": [t.to_json() for t in self.trials],
             "recommended": best.cure.what if best else None,
             "minimal": self.minimal.to_json() if self.minimal else None,
+            "diffs": [d.to_json() for d in self.diffs],
+            "no_diff": self.no_diff,
             "steps": [s.to_json() for s in self.steps],
             "phases": self.phases,
             "seed": self.seed,
@@ -317,6 +351,8 @@ class Diagnosis:
                 matched=raw["matched"],
                 trials=tuple(map(Trial.from_json, raw["trials"])),
                 minimal=Minimal.from_json(raw["minimal"]) if raw["minimal"] else None,
+                diffs=tuple(map(GraphDiff.from_json, raw.get("diffs", ()))),
+                no_diff=raw.get("no_diff"),
                 steps=tuple(map(Step.from_json, raw["steps"])),
                 phases=dict(raw["phases"]),
                 seed=raw["seed"],

@@ -8,7 +8,8 @@ from html.parser import HTMLParser
 
 from compilefix.check import CheckReport
 from compilefix.outcome import Difference, Target
-from compilefix.report import html, render
+from compilefix.report import html
+from compilefix.report.check import render
 
 VOID = {"meta", "link", "input", "br", "img", "rect", "path"}
 

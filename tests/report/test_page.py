@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from compilefix.check import CheckReport
-from compilefix.report import render
+from compilefix.report.check import render
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
