@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from compilefix.diagnosis.result import Step
+from compilefix.diagnosis.result import SEARCHES, Step
 from compilefix.diagnosis.subject import Subject
 from compilefix.errors import HarnessError
 from compilefix.outcome import Did, Outcome, Target
@@ -176,7 +176,7 @@ class Lab:
             did=outcome.did,
             reason=outcome.reason,
             seconds=outcome.seconds,
-            suspects=_suspects(probe.switches),
+            suspects=_suspects(probe.switches) if self.phase in SEARCHES else None,
         )
         self.steps.append(step)
         self._watch(step)

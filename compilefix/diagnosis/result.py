@@ -15,9 +15,11 @@ from compilefix.outcome import Did, Outcome, Target
 
 SCHEMA = 1
 
-
 WIDE = 5
 """Width from which a workaround gives up part of the compilation."""
+
+SEARCHES = ("localise", "refine")
+"""Phases in which a right result means that the culprit is among what was left out."""
 
 
 class Conclusion(str, Enum):
@@ -104,7 +106,7 @@ class Step:
     reason: str | None = None
     seconds: float | None = None
     suspects: int | None = None
-    """How many parts of the compiler were left out at a time; None where they were not counted."""
+    """How many parts of the compiler a search left out; None where they were not counted, and in other phases."""
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object."""

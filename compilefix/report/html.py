@@ -124,7 +124,7 @@ def _style(kind: Any) -> str | None:
 
 def plot(difference: Difference) -> Markup | None:
     """
-    Return an SVG of how large the difference is in each part of the tensor, or None where nothing is known of that.
+    Return an SVG of how large the difference is in each part of the tensor, and says so; None: nothing is known of it.
 
     Logarithmic; a dashed line marks how far the reference itself is from its float64 run.
     """
@@ -148,9 +148,8 @@ def plot(difference: Difference) -> Markup | None:
         line = Markup('<path class="floor" d="M0 {0:.1f}H320"/>').format(y)
     said = f"largest difference {high:.3g}; elements in order, {len(profile)} parts, logarithmic"
     said += f"; dashed: the plain run is up to {floor:.3g} from float64" if floor else ""
-    return Markup('<svg role="img" viewBox="0 0 320 60" aria-label="{0}"><title>{0}</title>{1}{2}</svg>').format(
-        said, bars, line
-    )
+    drawn = Markup('<svg role="img" viewBox="0 0 320 60" aria-label="{0}">{1}{2}</svg>').format(said, bars, line)
+    return drawn + Markup('<span class="soft caption">{0}</span>').format(said)
 
 
 def _height(value: float, low: float, high: float) -> float:

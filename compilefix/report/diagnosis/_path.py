@@ -6,15 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from compilefix.diagnosis.result import Step
+from compilefix.diagnosis.result import SEARCHES, Step
 from compilefix.outcome import Did
 from compilefix.report.html import Cell
 from compilefix.report.interface import one_line
 from compilefix.report.signs import OUTCOMES
-
-SEARCHES = ("localise", "refine")
-"""Phases in which a right result means that the culprit is among what was left out."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probed:
@@ -45,6 +41,13 @@ class Phase:
     """How many suspects were left each time that fewer were."""
 
     probes: tuple[Probed, ...]
+    open: bool
+    """Whether it is shown unfolded: the searches are, which is what the way to the culprit is about."""
+
+    @property
+    def targets(self) -> int:
+        """On how many targets its probes ran."""
+        return len({probe.target for probe in self.probes})
 
 
 def phases(steps: Sequence[Step], seconds: Mapping[str, float]) -> list[Phase]:
@@ -60,7 +63,7 @@ def _phase(name: str, found: Sequence[tuple[int, Step]], seconds: float | None) 
     narrowed = _narrowed(name, found)
     probes = tuple(_probed(number, step, most, number in narrowed, name) for number, step in found)
     says = f"{len(found)} {'probe' if len(found) == 1 else 'probes'}" + (f", {seconds:.1f} s" if seconds else "")
-    return Phase(name=name, says=says, narrowed=tuple(narrowed.values()), probes=probes)
+    return Phase(name=name, says=says, narrowed=tuple(narrowed.values()), probes=probes, open=name in SEARCHES)
 
 
 def _narrowed(name: str, found: Sequence[tuple[int, Step]]) -> dict[int, int]:

@@ -49,9 +49,15 @@ def _priced(trial: Trial, best: Trial | None) -> Priced:
         sign=EFFECTS[cure.effect],
         effect=cure.effect.value if cure.effect is Effect.CURES else f"{cure.effect.value}: {cure.outcome.did.value}",
         time=f"{cure.ratio:.2f}x" if cure.ratio is not None else "not measured",
-        breaks=f"{cure.graph_breaks:+d}" if cure.graph_breaks else "none more",
-        memory=f"{cure.extra_bytes:+,d} bytes" if cure.extra_bytes else "none more",
+        breaks=_more(cure.graph_breaks),
+        memory=_more(cure.extra_bytes, " bytes"),
         code=trial.code,
         best=trial is best,
         words=paid(cure),
     )
+
+
+def _more(number: int | None, unit: str = "") -> str:
+    if number is None:
+        return "not measured"
+    return f"{number:+,d}{unit}" if number else "no more"

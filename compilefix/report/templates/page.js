@@ -15,7 +15,11 @@ function apply() {
     record.hidden = !kept;
     shown += kept;
   }
-  for (const group of groups) group.hidden = !group.querySelector(".record:not([hidden])");
+  const all = shown === records.length;
+  for (const group of groups) {
+    group.hidden = !group.querySelector(".record:not([hidden])");
+    if (group.tagName === "DETAILS") group.open = all ? "open" in group.dataset : !group.hidden;
+  }
   count.textContent = `${shown} of ${records.length} ${count.dataset.of}`;
 }
 
@@ -30,6 +34,8 @@ function go(id) {
   if (!there) return;
   if (there.classList.contains("record")) {
     if (there.hidden) showAll();
+    const around = there.closest("details");
+    if (around) around.open = true;
     there.querySelector("details").open = true;
   } else if (there.hidden) showAll();
   there.scrollIntoView();
@@ -60,7 +66,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "/" && !typing) { event.preventDefault(); search.focus(); }
   if (event.key === "Escape" && document.activeElement === search) { search.value = ""; apply(); }
   if (typing || !["j", "k", "ArrowDown", "ArrowUp"].includes(event.key)) return;
-  const rows = records.filter((one) => !one.hidden).map((one) => one.querySelector("summary"));
+  const rows = records.map((one) => one.querySelector("summary")).filter((one) => one.checkVisibility());
   const at = rows.indexOf(document.activeElement);
   if (at < 0 && event.key.startsWith("Arrow")) return;
   const step = event.key === "j" || event.key === "ArrowDown" ? 1 : -1;

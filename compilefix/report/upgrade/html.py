@@ -19,6 +19,9 @@ from compilefix.upgrade.matrix import State
 
 _STATES = {State.BAD.value: State.BAD, State.GOOD.value: State.GOOD, UNTESTED: State.NOT_MEASURED}
 
+OPEN = ("concerned", "needed", "other branch", Change.APPEARS.value, Change.CHANGES.value)
+"""What is shown unfolded: what an upgrade makes one do something about."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
@@ -59,7 +62,10 @@ class Group:
     id: str
     heading: str
     entries: Sequence[Entry] | Sequence[Own]
-    open: bool = False
+    own: bool
+    """Whether these are the user's lines."""
+
+    open: bool
 
 
 def render(report: UpgradeReport, *, width: int | None = None, color: bool = False, framed: bool = False) -> str:
@@ -69,17 +75,24 @@ def render(report: UpgradeReport, *, width: int | None = None, color: bool = Fal
     records = {record.id: record for record in registry.discover().records}
     entries = {id: _entry(report, row, records.get(id), own) for id, row in rows.items()}
     groups = [
-        Group(id=change.value, heading=heading, entries=[e for e in entries.values() if e.row.change is change])
-        for change, (heading, _) in HEADINGS.items()
-    ]
-    line_groups = [
         Group(
             id=f"lines-{verdict.replace(' ', '-')}",
             heading=heading,
             entries=[one for one in own if one.line.verdict == verdict],
-            open=verdict != UNTESTED,
+            own=True,
+            open=verdict in OPEN,
         )
         for verdict, (heading, _) in LINES.items()
+    ]
+    groups += [
+        Group(
+            id=change.value,
+            heading=heading,
+            entries=[entry for entry in entries.values() if entry.row.change is change],
+            own=False,
+            open=change.value in OPEN,
+        )
+        for change, (heading, _) in HEADINGS.items()
     ]
     whole = documented(report)
     return html.render(
@@ -88,7 +101,6 @@ def render(report: UpgradeReport, *, width: int | None = None, color: bool = Fal
         summary=whole.summary,
         warnings=report.unmeasured and whole.warnings[: len(report.unmeasured)],
         groups=[group for group in groups if group.entries],
-        line_groups=[group for group in line_groups if group.entries],
         number=len(entries) + len(own),
         filters=_filters(rows.values()),
         signs=_legend(),
