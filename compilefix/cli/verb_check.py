@@ -14,10 +14,10 @@ from typing import Any
 from compilefix import config, measured
 from compilefix.check import FAIL_ON, CheckReport
 from compilefix.cli import options
-from compilefix.cli.progress import progress
 from compilefix.cuda_interpreted import gpus, orders
 from compilefix.errors import UsageError
 from compilefix.outcome import BACKENDS, INTERPRETED, TARGET_DEVICES, Target
+from compilefix.progress import progress
 from compilefix.registry import Record
 from compilefix.report import check as report
 

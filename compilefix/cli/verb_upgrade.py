@@ -60,33 +60,18 @@ def run(args: argparse.Namespace) -> int:
     options.check_writable(args.output)
     if args.command:
         return _command(args, chosen)
-    from compilefix.upgrade import matrix
-    from compilefix.upgrade.difference import Line, UpgradeReport, difference, releases, unmeasured
-
     if args.packages or args.requirements or args.timeout or args.index_url:
         raise UsageError("--with, --requirements, --index-url and --timeout go with a command behind --")
-    before, after = releases(args.before, args.after)
-    found = options.registry(chosen)
-    known = matrix.read(records=found.records)
-    rows = difference(before, after, found.records, known, device=args.device, target=args.target)
-    broken = [str(error) for error in found.broken]
-    lines: tuple[Line, ...] = ()
-    files = None
-    if args.paths:
-        from compilefix.upgrade.lines import lines as concerned
+    from compilefix.upgrade import reporting
 
-        paths = [Path(path) for path in args.paths]
-        lines, files, unread = concerned(paths, rows, found.records, before, after, jobs=options.cores())
-        broken += unread
-    report = UpgradeReport(
-        before=before,
-        after=after,
-        rows=rows,
-        lines=lines,
-        files=files,
-        target=args.target or args.device,
-        unmeasured=unmeasured(known, before, after),
-        broken=tuple(broken),
+    report = reporting.report(
+        args.before,
+        args.after,
+        options.registry(chosen),
+        [Path(path) for path in args.paths],
+        device=args.device,
+        target=args.target,
+        jobs=options.cores(),
     )
     text = formats.render(
         args.format or "table",

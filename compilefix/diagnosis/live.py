@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from compilefix import registry
+from compilefix import progress, registry
 from compilefix.diagnosis import adaptor, session
 from compilefix.diagnosis.result import Diagnosis
 from compilefix.diagnosis.session import Options
@@ -31,7 +31,7 @@ def diagnose(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Diagnos
 
     `function` is a function, closure, lambda, method or `torch.nn.Module`, compiled already or not. It is called in
     forked processes: nothing that it does reaches the caller, and inputs need not be picklable. With
-    `diagnose_call` one sets options.
+    `diagnose_call` one sets options. A notebook shows the probes while they run, and the result as a page.
 
     Raises:
         UsageError: `function` cannot be called, or not with these arguments.
@@ -79,7 +79,8 @@ def diagnose_call(
     try:
         launcher = LayeredLauncher(ForkedLauncher, folder, options.gpu)
         try:
-            return session.run(make, options, launcher=launcher)
+            with progress.probes() as watch:
+                return session.run(make, options, launcher=launcher, watch=watch)
         finally:
             launcher.close()
     finally:

@@ -11,6 +11,7 @@ from compilefix.cure import Cure, Effect
 from compilefix.environment import Environment
 from compilefix.errors import Exit, UsageError
 from compilefix.issue import Symptom
+from compilefix.notebook import Shown
 from compilefix.outcome import Did, Outcome, Target
 
 SCHEMA = 1
@@ -230,7 +231,7 @@ class GraphDiff:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Diagnosis:
+class Diagnosis(Shown):
     """Everything that one diagnosis found out. Formats know this type and nothing else."""
 
     subject: str

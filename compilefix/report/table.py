@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from compilefix.outcome import BACKENDS
 from compilefix.report.interface import one_line, unicode_output
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ TITLE_COLUMN = 40
 """Cells that must be left for titles to stand beside the row and not below it."""
 HANG = 14
 """Longest lead below whose text later lines hang."""
+
+HEADERS = dict(zip(BACKENDS, ("reference", "eager", "aot_eager", "decomp", "inductor"), strict=True))
+"""Names of the backends, short enough to head a column."""
 
 _ASCII = str.maketrans({"·": "|", "…": "...", "–": "-", "—": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "▸": ">"})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from compilefix.cli.progress import Bar, progress
+from compilefix.progress import Bar, progress
 from tests.runner.test_schedule import environment
 
 

@@ -9,9 +9,8 @@ from compilefix.cure import Effect
 from compilefix.outcome import BACKENDS, Did, Result, Verdict
 from compilefix.report.interface import Help, Ladder, cause, ladders, next_steps, price, sections, summary
 from compilefix.report.signs import CONTRADICTION, EFFECTS, HELPS, NOT_RUN, OUTCOMES, VERDICTS
-from compilefix.report.table import Page, Row, Rows
+from compilefix.report.table import HEADERS, Page, Row, Rows
 
-HEADERS = dict(zip(BACKENDS, ("reference", "eager", "aot_eager", "decomp", "inductor"), strict=True))
 _SHORT = {Verdict.DIFFER: "differs"}
 """Words for verdicts that would make the column too wide; the legend says what they stand for."""
 

@@ -12,6 +12,7 @@ from compilefix.report.html import Cell
 from compilefix.report.interface import one_line
 from compilefix.report.signs import OUTCOMES
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probed:
     """One probe on the path."""

@@ -100,6 +100,7 @@ def render(report: UpgradeReport, *, width: int | None = None, color: bool = Fal
         title=whole.title,
         summary=whole.summary,
         warnings=report.unmeasured and whole.warnings[: len(report.unmeasured)],
+        releases=(report.before, report.after),
         groups=[group for group in groups if group.entries],
         number=len(entries) + len(own),
         filters=_filters(rows.values()),
