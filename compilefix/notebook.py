@@ -13,14 +13,17 @@ PAGES = "compilefix.report.notebook"
 
 class Shown:
     """
-    A result that a notebook shows as its page.
+    A result that a notebook shows as its page, and an interactive shell, or a viewer without scripts, as its table.
 
-    The page is drawn by a room above the result's own, found by name when a notebook asks for it, and only then.
+    Both are drawn by a room above the result's own, found by name when a notebook asks for it, and only then.
     """
 
     def _repr_html_(self) -> str:
         page: str = importlib.import_module(PAGES).framed(self)
         return page
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(importlib.import_module(PAGES).table(self))
 
 
 def running() -> bool:
