@@ -18,11 +18,14 @@ class Shown:
     Both are drawn by a room above the result's own, found by name when a notebook asks for it, and only then.
     """
 
+    def __init_subclass__(cls) -> None:
+        cls._repr_pretty_ = Shown._told  # type: ignore[attr-defined]  # of the class itself, or __repr__ goes before it
+
     def _repr_html_(self) -> str:
         page: str = importlib.import_module(PAGES).framed(self)
         return page
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+    def _told(self, printer: Any, cycle: bool) -> None:
         printer.text(importlib.import_module(PAGES).table(self))
 
 
