@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -79,14 +79,21 @@ def cell(column: str, outcome: Outcome | None) -> Cell:
 
 
 def steps(outcomes: Mapping[Target, Outcome], first_bad: Target | None) -> Iterator[Step]:
-    """Yield the steps of one ladder."""
+    """Yield the steps of one ladder; what a later one repeats of the first bad one is not told again."""
+    first = outcomes.get(first_bad) if first_bad is not None else None
     for target, outcome in outcomes.items():
+        same = outcome is not first and first is not None and _told(outcome) == _told(first)
+        shown = cell(str(target), replace(outcome, reason=f"as {first_bad}") if same else outcome)
         yield Step(
-            cell=cell(str(target), outcome),
+            cell=shown,
             first_bad=target == first_bad,
             seconds=outcome.seconds,
-            differences=tuple((describe(d), plot(d)) for d in outcome.differences),
+            differences=() if same else tuple((describe(d), plot(d)) for d in outcome.differences),
         )
+
+
+def _told(outcome: Outcome) -> object:
+    return outcome.did, cause(outcome), tuple(map(describe, outcome.differences))
 
 
 def highlighted(source: str, other: str | None = None) -> Markup:
@@ -148,7 +155,7 @@ def plot(difference: Difference) -> Markup | None:
         line = Markup('<path class="floor" d="M0 {0:.1f}H320"/>').format(y)
     said = f"largest difference {high:.3g}; elements in order, {len(profile)} parts, logarithmic"
     said += f"; dashed: the plain run is up to {floor:.3g} from float64" if floor else ""
-    drawn = Markup('<svg role="img" viewBox="0 0 320 60" aria-label="{0}">{1}{2}</svg>').format(said, bars, line)
+    drawn = Markup('<svg aria-hidden="true" viewBox="0 0 320 60">{}{}</svg>').format(bars, line)
     return drawn + Markup('<span class="soft caption">{0}</span>').format(said)
 
 

@@ -38,6 +38,14 @@ class Row:
     search: str
 
     @property
+    def measured(self) -> list[tuple[Cell, list[str]]]:
+        """The releases that have the same thing said of them, together."""
+        found: dict[str, tuple[Cell, list[str]]] = {}
+        for cell in self.releases:
+            found.setdefault(cell.says, (cell, []))[1].append(cell.column)
+        return list(found.values())
+
+    @property
     def stage(self) -> str:
         """Stage of the record; empty where it has none."""
         return (self.record.known.stage if self.record is not None else None) or ""
