@@ -16,7 +16,7 @@ from pygments.token import Comment, Keyword, Number, String
 
 from compilefix.outcome import Difference, Outcome, Target
 from compilefix.report.interface import cause, describe
-from compilefix.report.signs import OUTCOMES
+from compilefix.report.signs import NOT_RUN, OUTCOMES
 from compilefix.text import visible
 
 COLOURED = ((Comment, "c"), (Keyword, "k"), (String, "s"), (Number, "m"))
@@ -31,6 +31,9 @@ class Cell:
     style: str
     says: str
     """What the sign stands for, in words."""
+
+    first: bool = False
+    """Whether this is where it goes wrong first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,21 +71,21 @@ def _shown(value: object) -> object:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def cell(column: str, outcome: Outcome | None) -> Cell:
+def cell(column: str, outcome: Outcome | None, *, first: bool = False) -> Cell:
     """Return the cell of what a run did; None: it did not run."""
     if outcome is None:
-        return Cell(column=column, sign="", style="none", says="not run")
+        return Cell(column=column, sign=NOT_RUN.symbol, style=NOT_RUN.tone, says="not run")
     sign = OUTCOMES[outcome.did]
     why = cause(outcome)
     says = outcome.did.value + (f": {why}" if why else "")
-    return Cell(column=column, sign=sign.symbol, style=sign.tone, says=says)
+    return Cell(column=column, sign=sign.symbol, style=sign.tone, says=says, first=first)
 
 
 def steps(outcomes: Mapping[Target, Outcome], first_bad: Target | None) -> Iterator[Step]:
     """Yield the steps of one ladder; what a later one repeats of the first bad one is not told again."""
     first = outcomes.get(first_bad) if first_bad is not None else None
     for target, outcome in outcomes.items():
-        same = outcome is not first and first is not None and _told(outcome) == _told(first)
+        same = target != first_bad and first is not None and _told(outcome) == _told(first)
         shown = cell(str(target), replace(outcome, reason=f"as {first_bad}") if same else outcome)
         yield Step(
             cell=shown,

@@ -76,7 +76,7 @@ def render(report: CheckReport, *, width: int | None = None, color: bool = False
 def _legend() -> list[tuple[Sign, str]]:
     words = {Did.NUMERICS: "rounding only", Did.MISSING_ERROR: "missing error"}
     signs = [(sign, words.get(did, did.value)) for did, sign in OUTCOMES.items()]
-    return [*signs, (RELEASES[State.NOT_MEASURED], "not measured")]
+    return [*signs, (RELEASES[State.NOT_MEASURED], "not run, or not measured")]
 
 
 def _order(target: Target) -> tuple[bool, str, bool, int]:
@@ -97,12 +97,13 @@ def _row(
     written = (record.settings_source, record.workaround_source) if record is not None else ()
     told = [f"{target}: {outcome.did.value}" for target, outcome in result.workarounds.items()]
     told += [f"{c.kind}: {c.effect.value}" + (f" ({price(c)})" if price(c) else "") for c in cures]
+    firsts = {ladder.target(ladder.first_bad) for ladder in ladders(result) if ladder.first_bad}
     return Row(
         result=result,
         record=record,
         style=VERDICTS[result.verdict].tone,
         because=because(result),
-        targets=tuple(html.cell(str(t), result.outcomes.get(t)) for t in columns),
+        targets=tuple(html.cell(str(t), result.outcomes.get(t), first=t in firsts) for t in columns),
         releases=tuple(_release(result.id, release, measured) for release in releases),
         ladders=tuple(_ladders(result)),
         workarounds=tuple(told),
