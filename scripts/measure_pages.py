@@ -1,10 +1,11 @@
 """
 Measure the pages of `check`, `diagnose` and `upgrade` in a real headless Chromium.
 
-For each page: its size; the time until it is ready (median of several loads: all parsed and run) and until a word typed
-into the search has been applied and painted; what it fetches; how many pixels it is too wide; and what axe-core finds
-with the first parts unfolded, on a wide and a narrow screen, light and dark. Without ``--check`` and ``--diagnosis``, JSON
-reports of earlier runs, both are run now; the whole registry takes minutes. ``--screenshots DIR`` keeps pictures.
+For each page: its size; the time until it is ready (median of several loads: all parsed and run), and until a word that
+is typed into the search has been applied and painted; what it fetches; how many pixels it is too wide; and what
+axe-core finds with the first parts unfolded, on a wide and a narrow screen, light and dark. Without ``--check`` and
+``--diagnosis``, JSON reports of earlier runs, both are run now; the whole registry takes minutes. ``--screenshots DIR``
+keeps pictures.
 """
 
 from __future__ import annotations

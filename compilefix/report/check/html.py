@@ -76,6 +76,7 @@ def render(report: CheckReport, *, width: int | None = None, color: bool = False
 def _legend() -> list[tuple[Sign, str]]:
     words = {Did.NUMERICS: "rounding only", Did.MISSING_ERROR: "missing error"}
     signs = [(sign, words.get(did, did.value)) for did, sign in OUTCOMES.items()]
+    signs.append((Sign("✘", "x", "red", "bad first-bad"), "first stage that goes wrong"))
     return [*signs, (RELEASES[State.NOT_MEASURED], "not run, or not measured")]
 
 
