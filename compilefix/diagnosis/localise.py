@@ -14,7 +14,10 @@ from compilefix.diagnosis.switches import Setting
 from compilefix.issue import STAGES, Symptom
 from compilefix.outcome import REFERENCE, Did, Outcome, Target
 
-LISTING = {"sites": {"list": True}, "graphs": {"list": True}, "nodes": {"list": True}}
+LISTING = {
+    "known_settings": [setting.name for setting in switches.ALL],
+    **{name: {"list": True} for name in ("sites", "graphs", "nodes")},
+}
 """Switches of the ladder's probes: they change nothing and list what could be switched."""
 
 NOISE = 1e-4
@@ -85,8 +88,11 @@ def unlowered(target: Target) -> Probe:
 
 def _listing(target: Target) -> dict[str, Any]:
     if target.backend == "eager":
-        return {"graphs": {"list": True}, "nodes": {"list": True}, "dynamo": {"list": True}}
-    return LISTING
+        return {name: told for name, told in LISTING.items() if name != "sites"} | {
+            "calls": {"list": True},
+            "dynamo": {"list": True},
+        }
+    return dict(LISTING)
 
 
 def excused(lab: Lab, subject: Subject, target: Target, bad: Outcome) -> str | None:
@@ -143,6 +149,8 @@ def first_bad(found: dict[Target, Outcome]) -> Target | None:
 
 def localise(bench: Bench) -> tuple[Culprit, ...]:
     """Return the culprits, several where only together they make the program right; at least the stage is known."""
+    if bench.bad.did in (Did.CRASH, Did.HANG):  # what it saw has gone with it
+        bench.bad = replace(bench.bad, facts=_dry_listing(bench) | bench.bad.facts)
     bench.sites = list(bench.bad.facts.get("sites", ()))
     bench.graphs = _graphs(bench)
     from compilefix.diagnosis import localise_dynamo, localise_inductor
@@ -155,6 +163,12 @@ def localise(bench: Bench) -> tuple[Culprit, ...]:
     }
     found = _caches(bench) or stages[bench.target.backend](bench)
     return found or (_raised(bench) or Culprit(stage=bench.target.backend, how="no switch makes it right"),)
+
+
+def _dry_listing(bench: Bench) -> dict[str, Any]:
+    told = _listing(bench.target)
+    told["graphs"] = told["graphs"] | {"dry": True}
+    return bench.lab.ask(bench.subject, bench.probe("compiled, and run plainly", **told))[0].facts
 
 
 def _caches(bench: Bench) -> tuple[Culprit, ...]:
@@ -218,12 +232,11 @@ def alternatives(bench: Bench, sites: Sequence[dict[str, Any]], found: tuple[Cul
     if len(found) != 1:
         return found
     left = [site for site in sites if (site["subsystem"], site["op"]) != (found[0].subsystem, found[0].op)]
-    if not left or not bench.right(sites_off(bench, left, f"all passes but {found[0].op} left out"))[0]:
+    if not left or not bench.right(sites_off(bench, left, f"all but {found[0].op} left out"))[0]:
         return found
     more = searched(bench, left)
-    if len(more) != 1:
-        return found
-    return (*found, replace(more[0], how="right as well when this is not applied instead"))
+    together = " together" if len(more) > 1 else ""
+    return (*found, *(replace(c, how=f"right as well when this is not applied instead{together}") for c in more))
 
 
 def sites_off(bench: Bench, sites: Sequence[dict[str, Any]], what: str | None = None) -> Probe:
@@ -284,19 +297,22 @@ def by_settings(bench: Bench, settings: Sequence[Setting], what: str) -> tuple[C
 
     if not bench.right(ask(has))[0]:
         return ()
-    return tuple(_by_setting(bench, setting) for setting in bench.minimal(has, ask))
+    guilty = bench.minimal(has, ask)
+    left = [setting for setting in has if setting not in guilty]
+    more = bench.minimal(left, ask) if left and bench.right(ask(left))[0] else ()
+    return tuple(_by_setting(bench, s, s in more) for s in (*guilty, *more))
 
 
-def _by_setting(bench: Bench, setting: Setting) -> Culprit:
+def _by_setting(bench: Bench, setting: Setting, more: bool) -> Culprit:
     subsystem, _, op = setting.key.partition("/")
-    how = f"right with {setting.name} = {setting.value!r}"
+    how = f"right {'as well ' * more}with {setting.name} = {setting.value!r}"
     return Culprit(stage=bench.target.backend, subsystem=subsystem, op=op, sites=(setting.name,), how=how)
 
 
 def _has(bench: Bench, setting: Setting) -> bool:
     """Tell whether this torch has a setting, and whether it is not at that value already."""
-    known = bench.bad.facts.get("settings")
-    return known is None or known.get(setting.name, setting.value) != setting.value
+    known = bench.bad.facts.get("settings", {})
+    return known.get(setting.name, setting.value) != setting.value
 
 
 def by_nodes(bench: Bench) -> tuple[Culprit, ...]:

@@ -135,6 +135,10 @@ def run(
         if scrubbed:
             warnings += (f"not passed on to probes: {', '.join(scrubbed)}",)
         conclusion, reason = _conclude(draft)
+        seen = subject.spec.get("why")
+        if seen is not None and conclusion is Conclusion.HEALTHY:
+            conclusion = Conclusion.UNRESOLVED
+            reason = f"in the program: {seen}; the graph alone is right, so diagnose the function that holds it"
         return Diagnosis(
             subject=subject.name,
             conclusion=conclusion,
