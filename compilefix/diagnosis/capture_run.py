@@ -96,7 +96,9 @@ def _subject(name: str, folder: Path, where: Path, compile: dict[str, object], c
 def _looked_at(where: Path) -> str:
     notes = [json.loads(path.read_text(encoding="utf-8")) for path in where.glob("*-seen.json")]
     graphs, calls = sum(n["graphs"] for n in notes), sum(n["calls"] for n in notes)
-    told = f"{calls} calls of {graphs} compiled graphs agree with plain code" if calls else "no compiled graph was checked"
+    told = (
+        f"{calls} calls of {graphs} compiled graphs agree with plain code" if calls else "no compiled graph was checked"
+    )
     unchecked = Counter(reason for note in notes for reason in note["unchecked"])
     return told + "".join(f"; {n} not checked: {reason}" for reason, n in unchecked.items())
 

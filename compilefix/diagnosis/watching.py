@@ -137,9 +137,7 @@ def _checked(watch: Watch, plain: torch.fx.GraphModule, compiled: Callable[..., 
     return run
 
 
-def _agrees(
-    watch: Watch, plain: torch.fx.GraphModule, compiled: Callable[..., Any], args: tuple[Any, ...]
-) -> bool:
+def _agrees(watch: Watch, plain: torch.fx.GraphModule, compiled: Callable[..., Any], args: tuple[Any, ...]) -> bool:
     """Try one call on copies; False where there is no point in trying another."""
     try:
         with watch.trying(plain, args):
