@@ -69,7 +69,7 @@ def captured(
 
 
 def _watched(command: Sequence[str], environ: Mapping[str, str], found: Path, end: float) -> int | None:
-    """Run `command` until it ends, `found` is there, or it is `end`; return its exit code, None where it was stopped."""
+    """Run `command` until it ends, `found` is there, or it is `end`; return its exit code, None where it was cut."""
     if command[0] in ("python", "python3"):
         command = [sys.executable, *command[1:]]
     try:

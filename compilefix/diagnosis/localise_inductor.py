@@ -8,6 +8,7 @@ from typing import Any
 
 from compilefix.diagnosis import switches
 from compilefix.diagnosis.lab import GOOD, Probe
+from compilefix.diagnosis.ladder import unlowered
 from compilefix.diagnosis.localise import (
     Bench,
     alternatives,
@@ -19,7 +20,6 @@ from compilefix.diagnosis.localise import (
     raised,
     searched,
     sites_off,
-    unlowered,
 )
 from compilefix.diagnosis.result import Culprit
 from compilefix.outcome import INTERPRETED, Did, Target

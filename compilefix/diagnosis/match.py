@@ -124,7 +124,7 @@ def _calls(path: Path) -> frozenset[str]:
 
 
 def near(recorded: str, found: Culprit) -> bool:
-    """Tell whether a recorded ``subsystem/op`` is the same op, on another side of a line that can be drawn otherwise."""
+    """Tell whether a recorded ``subsystem/op`` names the same op, in a subsystem or one that borders on it."""
     subsystem, _, op = recorded.partition("/")
     return bool(op and found.op) and _last(op) == _last(found.op or "") and _family(subsystem, found.subsystem)
 
