@@ -44,6 +44,7 @@ class Page:
             file=io.StringIO(),
             width=self.width,
             force_terminal=color,
+            force_jupyter=False,  # or a kernel gets the lines, and not the file
             color_system="standard" if color else None,
             no_color=not color,
             legacy_windows=False,
