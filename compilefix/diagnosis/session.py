@@ -15,7 +15,7 @@ from compilefix.diagnosis import ladder, localise
 from compilefix.diagnosis.lab import Lab, OutOfTimeError
 from compilefix.diagnosis.result import Conclusion, Culprit, Diagnosis, GraphDiff, Match, Minimal, Step, Trial
 from compilefix.diagnosis.subject import Subject
-from compilefix.errors import HarnessError, UsageError
+from compilefix.errors import UsageError
 from compilefix.issue import STAGES
 from compilefix.outcome import REFERENCE, Did, Outcome, Target
 from compilefix.registry import Record
@@ -298,9 +298,3 @@ def _without_reference(outcome: Outcome, reason: str) -> tuple[Conclusion, str]:
 def _fails(told: str) -> str:
     gpu = " (it needs a GPU that is not here)" if "CUDA" in told or "NVIDIA" in told else ""
     return f"your code fails without torch.compile: {told}{gpu}"
-
-
-def check_isolation(options: Options) -> None:
-    """Raise `HarnessError` where a live function cannot be forked."""
-    if (options.isolation or default_isolation()) != "fork":
-        raise HarnessError("a live function is diagnosed by forking, which this system does not do safely")
