@@ -9,6 +9,7 @@ from pathlib import Path
 
 from compilefix.cli import diagnosing, options
 from compilefix.errors import UsageError
+from compilefix.report import diagnosis as report
 
 HELP = "find which part of the compiler breaks your own function, and what works instead"
 TAKES_COMMAND = True
@@ -35,13 +36,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--no-minimize", action="store_true", help="do not make the program smaller")
     parser.add_argument("--artifacts", metavar="DIR", help="keep graphs, kernels, bytecode and logs in DIR")
     parser.add_argument("--minimal", metavar="FILE", help="write the minimal program to FILE")
-    options.add_output(parser, ["table", "json", "markdown"], "table")
+    options.add_output(parser, list(report.FORMATS), "table")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run ``diagnose``."""
-    from compilefix.report import diagnosis as report
-
     options.check_writable(args.output)
     options.check_writable(args.minimal)
     if args.artifacts and Path(args.artifacts).is_file():

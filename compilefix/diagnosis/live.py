@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from compilefix import registry
+from compilefix import progress, registry
 from compilefix.diagnosis import adaptor, session
 from compilefix.diagnosis.result import Diagnosis
 from compilefix.diagnosis.saved import save
@@ -35,7 +35,7 @@ def diagnose(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Diagnos
     `function` is a function, closure, lambda, method or `torch.nn.Module`, compiled already or not. It is called in
     forked processes: nothing that it does reaches the caller, and inputs need not be picklable. A process that uses
     CUDA, or a system that does not fork safely, carries the call over as a pickle instead. With `diagnose_call` one
-    sets options.
+    sets options. A notebook shows the probes while they run, and the result as a page.
 
     Raises:
         UsageError: `function` cannot be called, or not with these arguments.
@@ -64,7 +64,7 @@ def diagnose_call(
         raise UsageError(f"a {type(function).__name__} cannot be called")
     if adaptor.LIVE:
         raise UsageError("a diagnosis is running in this process already")
-    options = options or Options(records=registry.discover().records)
+    options = options or Options(records=registry.discover().records, diff=True)
     require_torch()
     fields: dict[str, Any] = {"compile": dict(compile or {}), "config": dict(config or {})}
     name = getattr(function, "__qualname__", type(function).__name__)
@@ -79,7 +79,13 @@ def diagnose_call(
     try:
         launcher = LayeredLauncher(ForkedLauncher, folder, options.gpu)
         try:
-            return session.run(lambda f: _subject(name, f, {"kind": "live"}, fields, notes), options, launcher=launcher)
+            with progress.probes() as watch:
+                return session.run(
+                    lambda f: _subject(name, f, {"kind": "live"}, fields, notes),
+                    options,
+                    launcher=launcher,
+                    watch=watch,
+                )
         finally:
             launcher.close()
     finally:
@@ -112,7 +118,8 @@ def _carried(
         spec = {"kind": "saved", "file": str(save(*call, folder))}
         return _subject(name, folder, spec, fields, notes)
 
-    return session.run(make, options)
+    with progress.probes() as watch:
+        return session.run(make, options, watch=watch)
 
 
 def _fork_notes() -> tuple[str, ...]:

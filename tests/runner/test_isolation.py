@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from compilefix import registry, runner
-from compilefix.cli.progress import Silent
 from compilefix.outcome import Target
+from compilefix.progress import Silent
 from tests.conftest import CACHE
 
 CONTRACTS = ("contract-clone-protects-input", "contract-mean-counts-sources-only")
