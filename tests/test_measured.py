@@ -17,6 +17,7 @@ from compilefix.measured import Cell, Measurement, Row
 from compilefix.outcome import REFERENCE, Did, Difference, Outcome, Result, Target, Verdict
 from compilefix.registry import Record, discover, read
 from compilefix.report import releases
+from compilefix.report.signs import RELEASES
 from compilefix.upgrade import matrix
 from compilefix.upgrade.matrix import State
 from tests.runner.test_journal import result
@@ -293,7 +294,7 @@ def test_the_page_of_issues_is_up_to_date(capsys: pytest.CaptureFixture[str]) ->
     script = runpy.run_path(str(ROOT / "scripts" / "generate_docs.py"))
     assert script["main"](["--check"]) == 0, capsys.readouterr().err
     signs = {releases._WORDS[state] for state in State}
-    assert len(signs) == len({releases.SIGNS[state][0] for state in State}) == len(State)
+    assert len(signs) == len({RELEASES[state].symbol for state in State}) == len(State)
     found = matrix.read()
     columns = len(found.releases())
     for line in script["page"]().splitlines():
