@@ -124,10 +124,10 @@ def _warnings_are_no_errors() -> Iterator[None]:
         return pattern.pattern if isinstance(pattern, re.Pattern) else pattern or ""
 
     with warnings.catch_warnings():
-        before = list(warnings.filters)
+        before: list[Any] = list(warnings.filters)
         warnings.resetwarnings()
         for action, message, category, module, line in reversed(before):
-            kept = "default" if action == "error" else action
+            kept: Any = "default" if action == "error" else action
             warnings.filterwarnings(kept, text(message), category, text(module), line)
         yield
 
