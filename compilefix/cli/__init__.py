@@ -120,23 +120,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def _complete() -> None:
-    """Answer a shell that asks for completions, and exit; see ``compilefix completion``."""
-    import argcomplete
-
-    from compilefix import registry
-
-    top = parser()
-    for group in (action for action in top._actions if isinstance(action, argparse._SubParsersAction)):
-        for action in (a for child in group.choices.values() for a in child._actions if a.metavar == "ID"):
-            action.completer = lambda **_: [r.id for r in registry.discover().records]
-    argcomplete.autocomplete(top, always_complete_options="long")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     if "_ARGCOMPLETE" in os.environ:
-        _complete()
+        from compilefix.cli.completing import complete
+
+        complete(parser, names())
     try:
         args = parse(sys.argv[1:] if argv is None else argv)
         return int(args.run(args))

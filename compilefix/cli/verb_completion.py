@@ -12,8 +12,8 @@ SHELLS = ("bash", "zsh", "fish")
 MANUAL = Manual(
     description="""
 The printed code asks compilefix itself whenever the tab key is pressed, so it never goes out of date: verbs,
-options, their choices, ids of records, names of rules and files are completed. It needs the package argcomplete. In
-zsh it belongs behind compinit; the shell reads it once, at its start.""",
+options, their choices, ids of records, terms of --select, rules, targets, releases and files are completed. It
+needs the package argcomplete. In zsh it belongs behind compinit; the shell reads it once, at its start.""",
     examples=(
         ('eval "$(compilefix completion bash)"', "in ~/.bashrc"),
         ('eval "$(compilefix completion zsh)"', "in ~/.zshrc, behind `autoload -U compinit; compinit`"),

@@ -60,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     place = parser.add_argument_group("environments")
     options.add_index(place)
     place.add_argument(
-        "--python", metavar="VERSION", help="Python of new environments, such as 3.11 (default: this one's)"
+        "--python", metavar="PYTHON", help="Python of new environments, such as 3.11 (default: this one's)"
     )
     place.add_argument("--installed", action="store_true", help="list the installed environments and their size")
     place.add_argument("--prune", action="store_true", help="remove environments: of --torch, or all; measures nothing")

@@ -10,11 +10,14 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.conftest import CACHE
+
+INDUCTOR = CACHE / "doctor"
 
 pytestmark = pytest.mark.slow
 
@@ -36,60 +39,52 @@ def findings(*arguments: str, **environ: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Return an Inductor cache in which the one-liner is compiled already, by a doctor that finds nothing."""
-    folder = tmp_path_factory.mktemp("doctor") / "inductor"
-    assert findings(TORCHINDUCTOR_CACHE_DIR=str(folder)) == []
-    assert any(folder.glob("*/*.so"))
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
+def healthy() -> subprocess.CompletedProcess[str]:
+    """Return what doctor says of this machine; the cache in which the one-liner is compiled is kept between runs."""
+    INDUCTOR.mkdir(parents=True, exist_ok=True)
+    return doctor(TORCHINDUCTOR_CACHE_DIR=str(INDUCTOR))
 
 
-def test_a_machine_on_which_torch_compile_works(cache: Path) -> None:
-    done = doctor(TORCHINDUCTOR_CACHE_DIR=str(cache))
-    assert done.returncode == 0, done.stdout
+def test_a_machine_on_which_torch_compile_works(healthy: subprocess.CompletedProcess[str]) -> None:
+    assert healthy.returncode == 0, healthy.stdout
     assert re.search(
-        r"torch\.compile +ok +a one-liner took [\d.]+ s, and [\d.]+ s once more", " ".join(done.stdout.split())
+        r"torch\.compile +ok +a one-liner took [\d.]+ s, and [\d.]+ s once more", " ".join(healthy.stdout.split())
     )
-    assert "nothing in the way of torch.compile" in done.stdout
+    assert "nothing in the way of torch.compile" in healthy.stdout
+    assert any(INDUCTOR.glob("*/*.so"))
 
 
-@pytest.mark.parametrize(
-    ("broken", "subject", "mend"),
-    [
-        ({"CXX": "/no/such/g++"}, "C++ compiler", "unset CXX"),
-        ({"TORCH_COMPILE_DISABLE": "1"}, "variables", "unset TORCH_COMPILE_DISABLE"),
-        ({"TORCHDYNAMO_SUPPRESS_ERRORS": "1"}, "variables", "unset TORCHDYNAMO_SUPPRESS_ERRORS"),
-        ({"TORCHINDUCTOR_CACHE_DIR": "/proc/none"}, "Inductor's cache", "export TORCHINDUCTOR_CACHE_DIR=$(mktemp -d)"),
-        ({"TRITON_CACHE_DIR": "/proc/none"}, "Triton's cache", "export TRITON_CACHE_DIR=$(mktemp -d)"),
-        ({"XDG_CACHE_HOME": "/proc/none"}, "compilefix's cache", "export XDG_CACHE_HOME=$(mktemp -d)"),
-    ],
-    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
-)
-def test_what_a_variable_breaks_is_named_with_the_command(
-    broken: dict[str, str], subject: str, mend: str, cache: Path
-) -> None:
-    """Without compiling: what is set is seen, each with its own command."""
-    found = {
-        f["subject"]: f["mend"] for f in findings("--no-compile", **{"TORCHINDUCTOR_CACHE_DIR": str(cache)} | broken)
+def test_each_thing_that_is_broken_has_its_own_command(tmp_path: Path) -> None:
+    """Compiler, variables, three caches and a bisection at once: none hides another, and nothing is compiled."""
+    bisect = tmp_path / "inductor" / "bisect"
+    bisect.mkdir(parents=True)
+    (bisect / "bisect_status.txt").write_text("backend=inductor\n")
+    broken = {
+        "CXX": "/no/such/g++",
+        "TORCH_COMPILE_DISABLE": "1",
+        "TORCHDYNAMO_SUPPRESS_ERRORS": "1",
+        "TORCHINDUCTOR_CACHE_DIR": str(bisect.parent),
+        "TRITON_CACHE_DIR": "/proc/none",
+        "XDG_CACHE_HOME": "/proc/none",
     }
-    assert found == {subject: mend}
+    found = [(f["subject"], f["mend"]) for f in findings("--no-compile", **broken)]
+    assert found == [
+        ("C++ compiler", "unset CXX"),
+        ("Triton's cache", "export TRITON_CACHE_DIR=$(mktemp -d)"),
+        ("compilefix's cache", "export XDG_CACHE_HOME=$(mktemp -d)"),
+        ("bisector", f"rm -r {bisect}"),
+        ("variables", "unset TORCHDYNAMO_SUPPRESS_ERRORS"),
+        ("variables", "unset TORCH_COMPILE_DISABLE"),
+    ]
+    subprocess.run(shlex.split(dict(found)["bisector"]), check=True)
+    assert not bisect.exists()
 
 
-def test_a_bisection_left_behind_is_mended_by_its_command(cache: Path) -> None:
-    """The state is found in the folder that torch would read, and the command removes it."""
-    (cache / "bisect").mkdir()
-    (cache / "bisect" / "bisect_status.txt").write_text("backend=inductor\n")
-    (problem,) = findings("--no-compile", TORCHINDUCTOR_CACHE_DIR=str(cache))
-    assert problem["subject"] == "bisector"
-    subprocess.run(shlex.split(problem["mend"]), check=True)
-    assert findings("--no-compile", TORCHINDUCTOR_CACHE_DIR=str(cache)) == []
-
-
-def test_an_object_that_is_cut_off_breaks_compiling_until_the_command_mends_it(cache: Path) -> None:
-    """Torch loads what lies there; doctor names the file, tries empty caches, and both commands help."""
-    broken = cache.with_name("broken")
-    shutil.copytree(cache, broken)
+@pytest.mark.usefixtures("healthy")
+def test_an_object_that_is_cut_off_breaks_compiling_until_the_command_mends_it(tmp_path: Path) -> None:
+    """Torch loads what lies there; doctor names the file, tries empty caches, and says what helped."""
+    broken = tmp_path / "broken"
+    shutil.copytree(INDUCTOR, broken)
     for path in broken.glob("*/*.so"):
         path.write_bytes(path.read_bytes()[:100])
         os.utime(path, (time.time() - 120, time.time() - 120))
@@ -101,9 +96,9 @@ def test_an_object_that_is_cut_off_breaks_compiling_until_the_command_mends_it(c
     assert not broken.exists()
 
 
-def test_a_compiler_that_is_turned_off_is_said_with_the_command_that_turns_it_on(cache: Path) -> None:
+def test_a_compiler_that_is_turned_off_is_said_with_the_command_that_turns_it_on() -> None:
     """It is tried without the variable, so the command is one that was seen to help."""
-    done = doctor(TORCH_COMPILE_DISABLE="1", TORCHINDUCTOR_CACHE_DIR=str(cache))
+    done = doctor(TORCH_COMPILE_DISABLE="1", TORCHINDUCTOR_CACHE_DIR=str(INDUCTOR))
     assert done.returncode == 1
     assert "compiles nothing" in done.stdout
     assert done.stdout.count("mend it: unset TORCH_COMPILE_DISABLE") == 2

@@ -32,6 +32,7 @@ from compilefix.doctor import (
     exam_variables,
     folders,
 )
+from tests.conftest import CACHE
 
 SAID: dict[str, Any] = {
     "torch": "2.13.0",
@@ -264,7 +265,8 @@ def test_a_full_disk_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_probe_tells_of_the_torch_that_is_here(tmp_path: Path) -> None:
     hook = "import torch._inductor.config\ntorch._inductor.config.max_fusion_size = 7\n"
     (tmp_path / "sitecustomize.py").write_text(hook)
-    who = doctor.meet({**os.environ, "PYTHONPATH": str(tmp_path)}, compile=False)
+    around = {**os.environ, "PYTHONPATH": str(tmp_path), "TORCHINDUCTOR_CACHE_DIR": str(CACHE / "doctor")}
+    who = doctor.meet(around, compile=False)
     assert who.died is None
     assert (who.torch or "").split("+")[0] == metadata.version("torch").split("+")[0]
     assert who.said["inductor"]["cxx"]
