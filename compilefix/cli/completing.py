@@ -89,7 +89,7 @@ def complete(parser: Callable[[str | None], argparse.ArgumentParser], verbs: Ite
         for action in (action for child in group.choices.values() for action in child._actions):
             name = action.metavar if isinstance(action.metavar, str) else ""
             if name in FILES_TOO:
-                action.completer = or_files  # type: ignore[attr-defined]
+                action.completer = or_files
             elif name in WORDS and not action.choices:
-                action.completer = lambda found=WORDS[name], **_: list(found())  # type: ignore[attr-defined]
+                action.completer = lambda found=WORDS[name], **_: list(found())
     argcomplete.autocomplete(top, always_complete_options="long")
