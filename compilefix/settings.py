@@ -27,6 +27,12 @@ def patched(wanted: Mapping[str, object]) -> Iterator[None]:
             setattr(owner, last, value)
 
 
+def current(name: str) -> Any:
+    """Return the value of a setting; raise `MissingSettingError` for an unknown one."""
+    owner, last = _find(name)
+    return getattr(owner, last)
+
+
 def _find(name: str) -> tuple[Any, str]:
     module, _, rest = name.partition(".config.")
     owner: Any = importlib.import_module(f"{module}.config")

@@ -15,7 +15,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_GRADIENT,
     stage="eager",
-    culprit="guards/module_hooks",
+    culprit="guards/hooks",
     devices=("cpu", "cuda"),
     ops=("nn.Module.register_full_backward_hook",),
     affected=(Affected(first_seen="2.6.0"),),

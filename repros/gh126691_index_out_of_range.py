@@ -16,7 +16,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.CRASH,
     stage="inductor",
-    culprit="codegen/check_bounds",
+    culprit="codegen/index",
     devices=("cpu",),
     ops=("Tensor.__getitem__",),
     affected=(Affected(first_seen="2.6.0"),),

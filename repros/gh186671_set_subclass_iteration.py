@@ -14,7 +14,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="eager",
-    culprit="variables/set",
+    culprit="variables/set.__eq__",
     devices=("cpu", "cuda"),
     affected=(Affected(first_seen="2.9.1", last_seen="2.13.0", fixed="2.14.1"),),
     references=("https://github.com/pytorch/pytorch/issues/186671",),

@@ -13,7 +13,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="eager",
-    culprit="variables/torch_size_argument",
+    culprit="variables/Tensor",
     devices=("cpu",),
     ops=("Tensor",),
     affected=(Affected(first_seen="2.4.1", last_seen="2.14.1", fixed="2.15.0"),),

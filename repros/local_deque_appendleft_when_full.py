@@ -16,7 +16,7 @@ from compilefix.issue import Affected, Issue, Symptom
 ISSUE = Issue(
     symptom=Symptom.WRONG_RESULT,
     stage="eager",
-    culprit="side_effects/deque_maxlen",
+    culprit="side_effects/deque.appendleft",
     devices=("cpu", "cuda"),
     affected=(Affected(first_seen="2.6.0"),),
     references=("https://github.com/pytorch/pytorch/pull/139279",),

@@ -193,7 +193,8 @@ def report(bug: str, folder: Path, root: str, args: argparse.Namespace) -> None:
     if not args.no_run:
         seconds, verdict = bisect_run(folder, root, bug)
         print(f"{bug}: `compiler_bisector run` {seconds:.1f} s: {verdict}")
-        print(f"{bug}: ratio {seconds / located:.1f}x after loading, {seconds / (located + phases['warm up']):.1f}x with it")
+        whole = located + phases["warm up"]
+        print(f"{bug}: ratio {seconds / located:.1f}x after loading, {seconds / whole:.1f}x with it")
     if not args.no_minifier:
         seconds = minify(folder, root, bug)
         print(f"{bug}: torch's minifier {seconds:.1f} s; ratio {seconds / phases['minimise']:.1f}x", flush=True)

@@ -115,10 +115,12 @@ def one(record: registry.Record, records: Any, launcher: Any, args: argparse.Nam
 
 
 def near(recorded: str | None, culprit: Any) -> bool:
-    subsystem, _, op = (recorded or "").partition("/")
-    if {subsystem, culprit.subsystem} <= match.NEAR:
-        return bool(op) and op == culprit.op
-    return subsystem == culprit.subsystem
+    """The same op, or a subsystem outside of the families that `match` knows, of which a part is named."""
+    if recorded is None:
+        return False
+    subsystem = recorded.partition("/")[0]
+    alone = not any(subsystem in family for family in match.NEAR)
+    return match.near(recorded, culprit) or (alone and subsystem == culprit.subsystem)
 
 
 def line(row: dict[str, Any]) -> str:

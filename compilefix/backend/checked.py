@@ -12,7 +12,7 @@ import torch
 
 from compilefix.backend.keep import keep, name_of
 from compilefix.backend.options import GuardOptions
-from compilefix.backend.trial import UncheckedError, trial
+from compilefix.oracle.trial import UncheckedError, trial
 from compilefix.outcome import Difference
 from compilefix.report.interface import describe
 from compilefix.text import first_line

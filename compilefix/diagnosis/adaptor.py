@@ -135,7 +135,10 @@ class Loaded:
             args, kwargs = _fresh((tuple(LIVE["args"]), dict(LIVE["kwargs"])))
             return args, kwargs
         if kind == "captured":
-            return tuple(torch.load(self.spec["file"], weights_only=False)["inputs"]), {}
+            held = torch.load(self.spec["file"], weights_only=False)
+            if "random" in held:
+                torch.set_rng_state(held["random"])
+            return tuple(held["inputs"]), {}
         if kind == "fx":
             return _fx_inputs(self._module(self.spec["file"]), Path(self.spec["file"]).parent), {}
         if not self.spec.get("inputs"):

@@ -25,7 +25,9 @@ _RULES: tuple[tuple[str, str], ...] = (
     (r"torch/_inductor/kernel/(\w+)\.py", "lowerings"),
     (r"torch/_inductor/(?:scheduler|memory)\.py", "scheduler"),
     (r"torch/_inductor/codegen/(\w+)\.py", "codegen"),
-    (r"torch/_inductor/(?:codecache|cpp_builder)\.py", "codegen"),
+    (r"torch/_inductor/cpp_builder\.py", "cpp_builder"),
+    (r"torch/_inductor/(?:codecache)\.py", "codegen"),
+    (r"/[a-z0-9]{2}/c[a-z0-9]{50,}\.py", "codegen"),  # what Inductor has written
     (r"torch/fx/experimental/(symbolic_shapes)\.py", "dynamic_shapes"),
 )
 _BY_FUNCTION = {"meta_registrations", "decomposition"}

@@ -8,17 +8,12 @@ from typing import Any
 
 from compilefix.diagnosis import frames, search, switches
 from compilefix.diagnosis.lab import GOOD, Lab, Probe
+from compilefix.diagnosis.ladder import listing
 from compilefix.diagnosis.result import Culprit
 from compilefix.diagnosis.subject import Subject
 from compilefix.diagnosis.switches import Setting
 from compilefix.issue import STAGES, Symptom
-from compilefix.outcome import REFERENCE, Did, Outcome, Target
-
-LISTING = {"sites": {"list": True}, "graphs": {"list": True}, "nodes": {"list": True}}
-"""Switches of the ladder's probes: they change nothing and list what could be switched."""
-
-NOISE = 1e-4
-"""Largest difference that can be rounding where terms cancel."""
+from compilefix.outcome import Did, Outcome, Target
 
 NEEDED = ("decompose_", "stable_sort", "fix_auto_functionalized")
 """Passes without which nothing compiles."""
@@ -61,88 +56,10 @@ class Bench:
         return 2 * self.lab.jobs
 
 
-def ladder(lab: Lab, subject: Subject, targets: Sequence[Target]) -> dict[Target, Outcome]:
-    """Run the plain program, then every stage side by side, listing on the way what could be switched."""
-    from compilefix.runner.protocol import Mode
-
-    devices = dict.fromkeys(t.reference for t in targets)
-    plain = [Probe(what="plain, twice, and in float64", target=t, mode=Mode.REFERENCE) for t in devices]
-    found = dict(zip(devices, lab.ask(subject, *plain), strict=True))
-    if all(outcome.did is Did.OK for outcome in found.values()):
-        order = sorted(targets, key=lambda t: -t.rank)  # the longest first
-        probes = [Probe(what="as it is", target=t, switches=_listing(t)) for t in order]
-        probes += [unlowered(t) for t in targets if t == Target("inductor")]  # while that compiles; needed if it is bad
-        outcomes = lab.ask(subject, *probes)
-        by_target = dict(zip(order, outcomes, strict=False))
-        found |= {t: by_target[t] for t in targets}
-    return found
-
-
-def unlowered(target: Target) -> Probe:
-    """Return the question whether the program is right when nothing is lowered."""
-    return Probe(what="nothing is lowered", target=target, switches={"sites": {"off": ["lowerings|*"]}})
-
-
-def _listing(target: Target) -> dict[str, Any]:
-    if target.backend == "eager":
-        return {"graphs": {"list": True}, "nodes": {"list": True}, "dynamo": {"list": True}}
-    return LISTING
-
-
-def excused(lab: Lab, subject: Subject, target: Target, bad: Outcome) -> str | None:
-    """
-    Say why a difference is rounding and no defect, None where it is one.
-
-    Where large terms cancel, as in the gradient of a bias before a normalisation, what is left is noise in plain and in
-    compiled code. Then the plain program moves as much when its inputs change in the last digit. Only differences that
-    are small in themselves are excused: a step of a rounding function moves as well, and is none of this.
-    """
-    if _draws_its_own(lab, subject, target, bad):
-        return "Inductor draws other random numbers, by design; the same with torch._inductor.config.fallback_random"
-    if bad.did is not Did.MISMATCH or not all(d.what in ("values", "gradient") for d in bad.defects):
-        return None
-    if not all(d.worst is not None and d.worst <= NOISE for d in bad.defects):
-        return None
-    plain = Target("eager", target.device if not target.interpreted else "cpu")
-    if plain == target:
-        return None
-    probes = [
-        Probe(what="inputs changed in the last digit", target=plain, switches={"nudge": {"seed": s}}) for s in (1, 2)
-    ]
-    moved: dict[str, float] = {}
-    for outcome in lab.ask(subject, *probes):
-        for d in outcome.differences:
-            moved[d.leaf] = max(moved.get(d.leaf, 0.0), d.worst or 0.0)
-    if all((d.worst or 0.0) <= 8 * moved.get(d.leaf, 0.0) for d in bad.defects):
-        first = bad.defects[0]
-        return f"{first.what} of {first.leaf} differs by {first.worst:.2g}, as plain code does with inputs one ulp off"
-    return None
-
-
-def _draws_its_own(lab: Lab, subject: Subject, target: Target, bad: Outcome) -> bool:
-    """Tell whether a difference is only that Inductor has a generator of its own."""
-    if target.backend != "inductor" or bad.did is not Did.MISMATCH or subject.fields.get("random"):
-        return False
-    if not any(d.what == "rng" for d in bad.differences):
-        return False
-    told = {"settings": {setting.name: setting.value for setting in switches.NUMERICS if "random" in setting.key}}
-    return lab.right(subject, Probe(what="random numbers as plain code draws them", target=target, switches=told))[0]
-
-
-def first_bad(found: dict[Target, Outcome]) -> Target | None:
-    """
-    Return the first target, in the order of the stages, that misbehaves.
-
-    Where the plain program raises, a compiled one that raises something else is none: there is nothing to compile.
-    """
-    raises = any(o.error for t, o in found.items() if t.backend == REFERENCE)
-    other = (Did.ERROR, Did.MISMATCH) if raises else ()
-    bad = [t for t, o in found.items() if t.backend != REFERENCE and o.did.bad and o.did not in other]
-    return min(bad, key=lambda t: (t.dynamic, t.rank, t.device), default=None)
-
-
 def localise(bench: Bench) -> tuple[Culprit, ...]:
     """Return the culprits, several where only together they make the program right; at least the stage is known."""
+    if bench.bad.did in (Did.CRASH, Did.HANG):  # what it saw has gone with it
+        bench.bad = replace(bench.bad, facts=_dry_listing(bench) | bench.bad.facts)
     bench.sites = list(bench.bad.facts.get("sites", ()))
     bench.graphs = _graphs(bench)
     from compilefix.diagnosis import localise_dynamo, localise_inductor
@@ -155,6 +72,12 @@ def localise(bench: Bench) -> tuple[Culprit, ...]:
     }
     found = _caches(bench) or stages[bench.target.backend](bench)
     return found or (_raised(bench) or Culprit(stage=bench.target.backend, how="no switch makes it right"),)
+
+
+def _dry_listing(bench: Bench) -> dict[str, Any]:
+    told = listing(bench.target)
+    told["graphs"] = told["graphs"] | {"dry": True}
+    return bench.lab.ask(bench.subject, bench.probe("compiled, and run plainly", **told))[0].facts
 
 
 def _caches(bench: Bench) -> tuple[Culprit, ...]:
@@ -218,12 +141,11 @@ def alternatives(bench: Bench, sites: Sequence[dict[str, Any]], found: tuple[Cul
     if len(found) != 1:
         return found
     left = [site for site in sites if (site["subsystem"], site["op"]) != (found[0].subsystem, found[0].op)]
-    if not left or not bench.right(sites_off(bench, left, f"all passes but {found[0].op} left out"))[0]:
+    if not left or not bench.right(sites_off(bench, left, f"all but {found[0].op} left out"))[0]:
         return found
     more = searched(bench, left)
-    if len(more) != 1:
-        return found
-    return (*found, replace(more[0], how="right as well when this is not applied instead"))
+    together = " together" if len(more) > 1 else ""
+    return (*found, *(replace(c, how=f"right as well when this is not applied instead{together}") for c in more))
 
 
 def sites_off(bench: Bench, sites: Sequence[dict[str, Any]], what: str | None = None) -> Probe:
@@ -284,19 +206,22 @@ def by_settings(bench: Bench, settings: Sequence[Setting], what: str) -> tuple[C
 
     if not bench.right(ask(has))[0]:
         return ()
-    return tuple(_by_setting(bench, setting) for setting in bench.minimal(has, ask))
+    guilty = bench.minimal(has, ask)
+    left = [setting for setting in has if setting not in guilty]
+    more = bench.minimal(left, ask) if left and bench.right(ask(left))[0] else ()
+    return tuple(_by_setting(bench, s, s in more) for s in (*guilty, *more))
 
 
-def _by_setting(bench: Bench, setting: Setting) -> Culprit:
+def _by_setting(bench: Bench, setting: Setting, more: bool) -> Culprit:
     subsystem, _, op = setting.key.partition("/")
-    how = f"right with {setting.name} = {setting.value!r}"
+    how = f"right {'as well ' * more}with {setting.name} = {setting.value!r}"
     return Culprit(stage=bench.target.backend, subsystem=subsystem, op=op, sites=(setting.name,), how=how)
 
 
 def _has(bench: Bench, setting: Setting) -> bool:
     """Tell whether this torch has a setting, and whether it is not at that value already."""
-    known = bench.bad.facts.get("settings")
-    return known is None or known.get(setting.name, setting.value) != setting.value
+    known = bench.bad.facts.get("settings", {})
+    return bool(known.get(setting.name, setting.value) != setting.value)
 
 
 def by_nodes(bench: Bench) -> tuple[Culprit, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from compilefix.diagnosis import switches
 from compilefix.diagnosis.lab import Probe
@@ -18,13 +19,13 @@ def localise(bench: Bench) -> tuple[Culprit, ...]:
     found = _guards(bench) or _settings(bench) or _break(bench)
     if found:
         return found
-    said, callee = raised(bench), _callee(bench)
+    said, effects = raised(bench), _side_effects(bench)
+    calls = _calls(bench) or _callee(bench)
     if said is not None:
-        return (replace(said, place=callee.place if callee else None, sites=callee.sites if callee else ()),)
-    effects = _side_effects(bench)
+        return (replace(said, place=calls[0].place, sites=calls[0].sites) if calls else said,)
     if effects is not None:
-        return (replace(effects, place=callee.place if callee else None),)
-    return (callee,) if callee is not None else (Culprit(stage="eager", how="no part of Dynamo makes it right"),)
+        return tuple(replace(effects, op=c.op, place=c.place) for c in calls) or (effects,)
+    return calls or (Culprit(stage="eager", how="no part of Dynamo makes it right"),)
 
 
 def _guards(bench: Bench) -> tuple[Culprit, ...]:
@@ -52,23 +53,49 @@ def _break(bench: Bench) -> tuple[Culprit, ...]:
     return (Culprit(stage="eager", subsystem="graph_break", op="resume", how=how),)
 
 
-def _callee(bench: Bench) -> Culprit | None:
+def _calls(bench: Bench) -> tuple[Culprit, ...]:
+    """Find the calls that Dynamo gets wrong: those that Python must do for a right result."""
+    listed = sorted(bench.bad.facts.get("calls", []), key=lambda call: call["plain"])
+    if not listed:
+        return ()
+
+    def ask(chosen: Sequence[dict[str, Any]]) -> Probe:
+        names = list(dict.fromkeys(call["op"] for call in chosen))
+        words = ", ".join(names[:5]) + ("…" if len(names) > 5 else "")
+        return bench.probe(f"{words} by Python itself", calls={"plain": [call["key"] for call in chosen]})
+
+    if not bench.right(ask(listed))[0]:
+        return ()
+    return tuple(
+        Culprit(
+            stage="eager",
+            subsystem="variables",
+            op=call["op"],
+            sites=(call["op"],),
+            place=call["place"],
+            how="right when Python does this call, not Dynamo",
+        )
+        for call in bench.minimal(listed, ask)
+    )
+
+
+def _callee(bench: Bench) -> tuple[Culprit, ...]:
     inlined = [
         key for key in bench.bad.facts.get("inlined", ()) if "site-packages" not in key and not key.startswith("<")
     ]
     if not inlined:
-        return None
+        return ()
 
     def ask(chosen: Sequence[str]) -> Probe:
         names = ", ".join(key.rsplit(":", 2)[1] for key in chosen[:5])
         return bench.probe(f"{names} plainly", dynamo={"plain": list(chosen)})
 
     if not bench.right(ask(inlined))[0]:
-        return None
+        return ()
     file, name, line = bench.minimal(inlined, ask)[0].rsplit(":", 2)
     how = f"right when {name} is not compiled"
     place = f"{file}:{line}: {_line(file, int(line))}"
-    return Culprit(stage="eager", subsystem="callee", op=name, sites=(name,), place=place, how=how)
+    return (Culprit(stage="eager", subsystem="callee", op=name, sites=(name,), place=place, how=how),)
 
 
 def _line(file: str, line: int) -> str:

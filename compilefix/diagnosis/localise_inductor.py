@@ -8,17 +8,18 @@ from typing import Any
 
 from compilefix.diagnosis import switches
 from compilefix.diagnosis.lab import GOOD, Probe
+from compilefix.diagnosis.ladder import unlowered
 from compilefix.diagnosis.localise import (
     Bench,
     alternatives,
     by_nodes,
     by_settings,
+    kinds_of,
     lowerings_of,
     passes_of,
     raised,
     searched,
     sites_off,
-    unlowered,
 )
 from compilefix.diagnosis.result import Culprit
 from compilefix.outcome import INTERPRETED, Did, Target
@@ -35,7 +36,10 @@ def localise(bench: Bench) -> tuple[Culprit, ...]:
     asked = [sites_off(bench, passes, "no passes")] if passes else []
     lowered = bench.right(unlowered(bench.target))[0]
     if lowered and lowerings:
-        return searched(bench, lowerings)
+        found = searched(bench, lowerings)
+        every = len(kinds_of(lowerings)) > 1 and len(found) == len(kinds_of(lowerings))
+        said = raised(bench) if every else None  # it is none of them where each is guilty
+        return found if said is None else (said,)
     if asked and bench.right(*asked)[0]:
         return alternatives(bench, passes, searched(bench, passes))
     return _rest(bench)
@@ -45,11 +49,12 @@ def refine(bench: Bench, found: tuple[Culprit, ...]) -> tuple[Culprit, ...]:
     """Tell the lowering of an op from its fusion, from scheduling, and from the code that is written for it."""
     if not found or found[0].stage != "inductor" or found[0].subsystem != "lowerings":
         return found
-    if bench.right(bench.probe("nothing is fused", fusion={"none": True}))[0]:
-        return _fusion(bench, found)
+    found = alternatives(bench, lowerings_of(bench), found)
     scheduled = by_settings(bench, switches.SCHEDULER, "what the scheduler may do")
     if scheduled:
         return tuple(replace(culprit, place=found[0].place) for culprit in scheduled)
+    if bench.right(bench.probe("nothing is fused", fusion={"none": True}))[0]:
+        return _fusion(bench, found)
     written = _written_wrong(bench)
     if written is not None:
         return tuple(replace(c, subsystem="codegen", how=f"right when not lowered, and right {written}") for c in found)

@@ -17,8 +17,11 @@ from compilefix.outcome import Outcome, Target
 from compilefix.registry import Record
 from compilefix.text import normalise
 
-NEAR = frozenset({"lowerings", "codegen", "decomposition", "meta_registrations", "scheduler"})
-"""Subsystems between which a diagnosis and a record may draw the line differently."""
+NEAR = (
+    frozenset({"lowerings", "codegen", "decomposition", "meta_registrations", "scheduler"}),
+    frozenset({"variables", "side_effects", "symbolic_shapes", "iterators"}),
+)
+"""Subsystems between which a diagnosis and a record may draw the line differently: of the compiler, and of Dynamo."""
 
 SAME = 6.0
 """Score from which a match is called the same."""
@@ -120,6 +123,20 @@ def _calls(path: Path) -> frozenset[str]:
     return called(path)
 
 
+def near(recorded: str, found: Culprit) -> bool:
+    """Tell whether a recorded ``subsystem/op`` names the same op, in a subsystem or one that borders on it."""
+    subsystem, _, op = recorded.partition("/")
+    return bool(op and found.op) and _last(op) == _last(found.op or "") and _family(subsystem, found.subsystem)
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2].strip("_")
+
+
+def _family(one: str, other: str | None) -> bool:
+    return one == other or any({one, other} <= family for family in NEAR)
+
+
 def _culprit(recorded: str | None, found: Culprit, why: list[str]) -> float:
     """Return how well a recorded ``subsystem/op`` fits what was found."""
     if recorded is None or found.subsystem is None:
@@ -128,7 +145,7 @@ def _culprit(recorded: str | None, found: Culprit, why: list[str]) -> float:
     if recorded == found.key:
         why.append(f"culprit {recorded}")
         return 3.5
-    if op and op == found.op and {subsystem, found.subsystem} <= NEAR:
+    if near(recorded, found):
         why.append(f"culprit {op}")
         return 3.0
     if subsystem == found.subsystem:

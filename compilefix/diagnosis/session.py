@@ -11,7 +11,7 @@ from pathlib import Path
 
 from compilefix import environment
 from compilefix.cuda_interpreted.gpus import DEFAULT as DEFAULT_GPU
-from compilefix.diagnosis import localise
+from compilefix.diagnosis import ladder, localise
 from compilefix.diagnosis.lab import Lab, OutOfTimeError
 from compilefix.diagnosis.result import Conclusion, Culprit, Diagnosis, Match, Minimal, Step, Trial
 from compilefix.diagnosis.subject import Subject
@@ -132,6 +132,10 @@ def run(
         if scrubbed:
             warnings += (f"not passed on to probes: {', '.join(scrubbed)}",)
         conclusion, reason = _conclude(draft)
+        seen = subject.spec.get("why")
+        if seen is not None and conclusion is Conclusion.HEALTHY:
+            conclusion = Conclusion.UNRESOLVED
+            reason = f"in the program: {seen}; the graph alone is right, so diagnose the function that holds it"
         return Diagnosis(
             subject=subject.name,
             conclusion=conclusion,
@@ -166,14 +170,14 @@ def _fill(draft: Draft, lab: Lab, subject: Subject, options: Options, start: flo
 
     try:
         with lab.during("baseline"):
-            draft.ladder = localise.ladder(lab, subject, targets_of(options))
+            draft.ladder = ladder.climb(lab, subject, targets_of(options))
         _check_usage(subject, draft.ladder)
         with lab.during("baseline"):
             while True:
-                draft.target = localise.first_bad(draft.ladder)
+                draft.target = ladder.first_bad(draft.ladder)
                 if draft.target is None:
                     return
-                why = localise.excused(lab, subject, draft.target, draft.ladder[draft.target])
+                why = ladder.excused(lab, subject, draft.target, draft.ladder[draft.target])
                 if why is None:
                     break
                 excused = replace(draft.ladder[draft.target], did=Did.NUMERICS, reason=why)
@@ -229,16 +233,16 @@ def _phase(draft: Draft, lab: Lab, name: str, seconds: float, work: Callable[[],
         draft.out_of_time = True
 
 
-def _check_usage(subject: Subject, ladder: dict[Target, Outcome]) -> None:
+def _check_usage(subject: Subject, outcomes: dict[Target, Outcome]) -> None:
     """Raise `UsageError` where the reference says that the subject is not what was announced."""
-    for outcome in _references(ladder):
+    for outcome in _references(outcomes):
         _, found, message = (outcome.reason or "").partition("SubjectError: ")
         if found:
             raise UsageError(message)
 
 
-def _references(ladder: dict[Target, Outcome]) -> Sequence[Outcome]:
-    return [outcome for target, outcome in ladder.items() if target.backend == REFERENCE]
+def _references(outcomes: dict[Target, Outcome]) -> Sequence[Outcome]:
+    return [outcome for target, outcome in outcomes.items() if target.backend == REFERENCE]
 
 
 def _conclude(draft: Draft) -> tuple[Conclusion, str | None]:

@@ -120,14 +120,25 @@ def build(
         spec["kind"] = "fx"
     elif function.split(".")[0] not in names and not _star(tree):
         raise UsageError(f"{path} defines no {function!r}; it has {', '.join(sorted(names)) or 'nothing'}")
-    spec["drive"] = "drive" in names and (record is not None or function != "drive")
     spec["facts"] = record is not None and "facts" in names
     spec["inputs"] = _inputs(inputs, path, names, function)
+    spec["drive"] = record is not None and "drive" in names
+    if record is None and function != "drive":
+        spec["drive"] = _drives(tree, with_inputs=bool(spec["inputs"]))
     fields = {name: getattr(record.known, name) for name in FIELDS} if record is not None else {}
     fields["compile"] = {**fields.get("compile", {}), **(compile or {})}
     fields["config"] = {**fields.get("config", {}), **(config or {})}
     name = argument if ":" in argument or record is not None else f"{argument}:{function}"
     return write(name, folder, spec, fields, file=path.resolve(), function=function)
+
+
+def _drives(tree: ast.Module, *, with_inputs: bool) -> bool:
+    """Tell whether a file's ``drive`` can be meant for us: it takes the function, and the inputs if there are any."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == "drive":
+            takes = len(node.args.posonlyargs) + len(node.args.args)
+            return node.args.vararg is not None or takes > with_inputs
+    return False
 
 
 def called(file: Path | None) -> frozenset[str]:

@@ -80,7 +80,7 @@ def _inlining(plain: frozenset[str], seen: dict[str, Any], *, listing: bool) -> 
             key = f"{code.co_filename}:{code.co_name}:{code.co_firstlineno}"
             found[key] = None
             if key in plain:
-                _break(f"kept plain: {code.co_name}")
+                break_graph(f"kept plain: {code.co_name}")
         return bound(parent, function, *args, **kwargs)
 
     owner.inline_call = classmethod(inline_call)
@@ -92,8 +92,8 @@ def _inlining(plain: frozenset[str], seen: dict[str, Any], *, listing: bool) -> 
             seen["inlined"] = [key for key in found if "/torch/" not in key]
 
 
-def _break(reason: str) -> None:
-    """Break the graph at this call."""
+def break_graph(reason: str) -> None:
+    """Break the graph at the call that is being traced."""
     from torch._dynamo import exc
 
     try:

@@ -36,7 +36,18 @@ SCHEDULER = (
     Setting("scheduler/reorder_for_peak_memory", f"{INDUCTOR}reorder_for_peak_memory", False),
     Setting("scheduler/epilogue_fusion", f"{INDUCTOR}epilogue_fusion", False),
     Setting("scheduler/memory_planning", f"{INDUCTOR}memory_planning", False),
+    Setting("scheduler/prologue_fusion", f"{INDUCTOR}prologue_fusion", False),
+    Setting("scheduler/graph_partition", f"{INDUCTOR}graph_partition", False),
+    Setting("codegen/tensor_descriptor", f"{INDUCTOR}triton.use_tensor_descriptor", False),
+    Setting("codegen/block_pointer", f"{INDUCTOR}triton.use_block_ptr", False),
+    Setting("codegen/cooperative_reductions", f"{INDUCTOR}triton.cooperative_reductions", False),
+    Setting("codegen/persistent_reductions", f"{INDUCTOR}triton.persistent_reductions", False),
+    Setting("codegen/coalesce_tiling", f"{INDUCTOR}triton.coalesce_tiling_analysis", False),
+    Setting("codegen/combo_kernels", f"{INDUCTOR}combo_kernels", False),
+    Setting("codegen/mix_order_reduction", f"{INDUCTOR}triton.mix_order_reduction", False),
+    Setting("codegen/multi_kernel", f"{INDUCTOR}triton.multi_kernel", 0),
 )
+"""How operations are put into kernels, and kernels and buffers in order."""
 CODEGEN = (
     Setting("codegen/vectorization", f"{INDUCTOR}cpp.simdlen", 1),
     Setting("codegen/tiling", f"{INDUCTOR}cpp.enable_tiling_heuristics", False),
@@ -87,3 +98,5 @@ DYNAMIC = (
     Setting("dynamo/fake_tensor_cache", f"{DYNAMO}fake_tensor_cache_enabled", False),
     Setting("dynamo/replay_side_effects", f"{DYNAMO}replay_side_effects", False),
 )
+
+ALL = (*NUMERICS, *SCHEDULER, *CODEGEN, *LAYOUT, *PARTITIONER, *AOT, *CACHES, *GUARDS, *DYNAMIC)

@@ -7,16 +7,15 @@ import contextlib
 import importlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from compilefix.diagnosis.hook import name_of, place_of
-from compilefix.oracle import Observation, compare, flatten, overlaps
+from compilefix.oracle.trial import UncheckedError, trial
 from compilefix.oracle.twins import twin_of, twins
-from compilefix.outcome import defects
 
 CALLS = 3
 """Calls of each graph that are checked."""
@@ -24,7 +23,9 @@ CALLS = 3
 NOT_TAKEN = ("cache", "compile_threads", "debug", "trace", "verbose", "pgo", "suppress_errors")
 """Words in settings that say how the program is run and not what is compiled."""
 
+AHEAD = "COMPILEFIX_CAPTURE_AHEAD"
 CAPTURED = "captured.json"
+PENDING = "pending.json"
 SEEN = "seen.json"
 GRAPH = "graph.pt"
 
@@ -34,13 +35,17 @@ class Watch:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.ahead = AHEAD in os.environ
+        """Whether each graph is kept before it is tried, because an earlier run of the program died."""
+
         self.graphs = 0
         self.calls = 0
+        self.unchecked: list[str] = []
         self.done = False
 
     def told(self) -> None:
         """Leave a note of how much was looked at."""
-        text = json.dumps({"graphs": self.graphs, "calls": self.calls})
+        text = json.dumps({"graphs": self.graphs, "calls": self.calls, "unchecked": self.unchecked})
         (self.folder / f"{os.getpid()}-{SEEN}").write_text(text, encoding="utf-8")
 
     def keep(self, gm: torch.fx.GraphModule, inputs: tuple[Any, ...], why: str) -> None:
@@ -48,18 +53,33 @@ class Watch:
         if self.done or (self.folder / CAPTURED).exists():
             return
         self.done = True
+        self._write(CAPTURED, gm, inputs, why)
+
+    @contextlib.contextmanager
+    def trying(self, gm: torch.fx.GraphModule, inputs: tuple[Any, ...]) -> Iterator[None]:
+        """Where the program is known to die, keep the graph while it is tried: what is left then is the deadly one."""
+        if not self.ahead:
+            yield
+            return
+        pending = f"{os.getpid()}-{PENDING}"
+        self._write(pending, gm, inputs, "ends the process")
+        yield
+        (self.folder / pending).unlink()
+
+    def _write(self, name: str, gm: torch.fx.GraphModule, inputs: tuple[Any, ...], why: str) -> None:
         places: dict[str, list[str]] = {}
         for node in gm.graph.nodes:
             if node.op.startswith("call") and (place := place_of(node)):
                 places.setdefault(name_of(node).rstrip("_"), []).append(place)
-        told = {"why": why, "places": places, "pid": os.getpid(), "config": settings()}
+        data = f"{os.getpid()}-{GRAPH}"
+        told = {"why": why, "places": places, "graph": data, "config": settings()}
         try:
-            torch.save({"graph": gm, "inputs": inputs}, self.folder / GRAPH)
+            torch.save({"graph": gm, "inputs": inputs, "random": torch.get_rng_state()}, self.folder / data)
         except Exception as error:  # graphs can hold anything; then the reason is all there is
             told["failed"] = f"{type(error).__name__}: {error}"
         part = self.folder / f"{os.getpid()}.part"
         part.write_text(json.dumps(told), encoding="utf-8")
-        part.rename(self.folder / CAPTURED)
+        part.rename(self.folder / name)
 
 
 def settings() -> dict[str, object]:
@@ -78,6 +98,8 @@ def settings() -> dict[str, object]:
 def install(graphs: Any, folder: str) -> None:
     """Watch what `graphs`, Dynamo's class of graphs, gives to its backend."""
     watch = Watch(Path(folder))
+    inductor: Any = importlib.import_module("torch._inductor.config")
+    inductor.fallback_random = True  # without it, what draws random numbers cannot be held against plain code
     name = "_call_user_compiler" if hasattr(graphs, "_call_user_compiler") else "call_user_compiler"
     original = getattr(graphs, name)
 
@@ -108,37 +130,25 @@ def _checked(watch: Watch, plain: torch.fx.GraphModule, compiled: Callable[..., 
 
     def run(*args: Any) -> Any:
         nonlocal left
-        if left <= 0 or watch.done:
-            return compiled(*args)
-        left -= 1
-        watch.calls += 1
-        watch.told()
-        state = torch.get_rng_state()
-        before, own = (tuple(twins(args)) for _ in range(2))
-        with torch.no_grad():
-            want = _observed(plain.forward, own)
-        torch.set_rng_state(state)
-        try:
-            result = compiled(*args)
-        except Exception as error:
-            watch.keep(plain, before, f"raises {type(error).__name__}")
-            raise
-        found = [d for d in defects(compare(_seen(result, args), want)) if d.what != "requires_grad"]
-        if found:
-            watch.keep(plain, before, f"{found[0].what} of {found[0].leaf}")
-        return result
+        if left > 0 and not watch.done:
+            left = left - 1 if _agrees(watch, plain, compiled, args) else 0
+        return compiled(*args)
 
     return run
 
 
-def _observed(function: Callable[..., Any], args: tuple[Any, ...]) -> Observation:
-    return _seen(function(*args), args)
-
-
-def _seen(result: Any, args: tuple[Any, ...]) -> Observation:
-    observation = Observation()
-    observation.leaves |= flatten(tuple(result) if isinstance(result, list) else result, "result")
-    for i, arg in enumerate(args):
-        observation.leaves |= flatten(arg.detach() if isinstance(arg, torch.Tensor) else arg, f"input[{i}]")
-    observation.overlaps |= overlaps(("result", result))
-    return observation
+def _agrees(watch: Watch, plain: torch.fx.GraphModule, compiled: Callable[..., Any], args: tuple[Any, ...]) -> bool:
+    """Try one call on copies; False where there is no point in trying another."""
+    try:
+        with watch.trying(plain, args):
+            found = trial(compiled, plain.forward, args, same_random=True)
+    except UncheckedError as error:
+        watch.unchecked.append(str(error))
+        watch.told()
+        return False
+    watch.calls += 1
+    watch.told()
+    found = tuple(d for d in found if d.what != "requires_grad")
+    if found:
+        watch.keep(plain, tuple(twins(args)), f"{found[0].what} of {found[0].leaf}")
+    return not found

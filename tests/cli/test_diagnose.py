@@ -44,6 +44,41 @@ for i in range(4):
 """
 
 
+GRADIENT = """import torch
+
+step = torch.compile(lambda x, y: torch.atan2(torch.nn.functional.dropout(x, 0.1), y).amin(1))
+for i in range(4):
+    x = torch.tensor([[1.0, 9.0, 8.0], [2.0, 7.0, 6.0]], requires_grad=True)
+    y = torch.tensor([[1.0, 1.0, 1.0], [2.0, 1.0, 1.0]], requires_grad=True)
+    step(x, y).sum().backward()
+"""
+DEADLY = """import torch
+
+step = torch.compile(lambda table, rows: table[rows] + 1.0)
+print(step(torch.ones(900, 64), torch.arange(800)).sum())
+print(step(torch.ones(900, 64), torch.arange(200, 1000)).sum())
+"""
+CUSTOM = """import torch
+import torch._inductor.config
+
+torch._inductor.config.cpp.inject_relu_bug_TESTING_ONLY = "accuracy"
+
+
+class Clipped(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return torch.relu(gradient)
+
+
+x = torch.randn(4, 8, requires_grad=True)
+torch.compile(lambda x: Clipped.apply(x) * 3)(x).sum().backward()
+"""
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "model.py"
@@ -127,6 +162,36 @@ def test_a_program_is_watched(argument: str, code: int, word: str, cli: Cli, tmp
     done = cli("diagnose", "--no-cure", "--no-minimize", "--", "python", str(path), argument)
     assert done.returncode == code, done.stderr
     assert word in done.stdout
+
+
+def watched(cli: Cli, tmp_path: Path, source: str) -> subprocess.CompletedProcess[str]:
+    path = tmp_path / "train.py"
+    path.write_text(source, encoding="utf-8")
+    return cli("diagnose", "--no-cure", "--no-minimize", "--format", "json", "--", "python", str(path))
+
+
+def test_a_wrong_gradient_of_a_program_is_caught(cli: Cli, tmp_path: Path) -> None:
+    """Forward results are right, and random numbers are drawn: both are part of a loss that is off."""
+    done = watched(cli, tmp_path, GRADIENT)
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)
+    assert found["symptom"] == "wrong-gradient"
+    assert found["culprits"][0]["op"] == "atan2"
+    assert "train.py:3" in found["culprits"][0]["place"]
+
+
+def test_a_program_that_dies_is_run_again_with_its_graphs_kept(cli: Cli, tmp_path: Path) -> None:
+    done = watched(cli, tmp_path, DEADLY)
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)
+    assert found["symptom"] == "crash"
+    assert found["matches"][0]["id"] == "gh126691"
+
+
+def test_what_is_wrong_only_in_the_program_is_not_called_healthy(cli: Cli, tmp_path: Path) -> None:
+    done = watched(cli, tmp_path, CUSTOM)
+    assert done.returncode == 4, done.stderr
+    assert "the graph alone is right" in json.loads(done.stdout)["reason"]
 
 
 def test_compile_turned_off_outside_is_turned_on(cli: Cli, file: Path) -> None:

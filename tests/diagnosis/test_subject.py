@@ -39,6 +39,16 @@ def test_a_repro_brings_its_own_settings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("parameters", "driven"), [("f, x", True), ("f, *args", True), ("f", False), ("", False), ("self, f, x, y", True)]
+)
+def test_a_function_called_drive_that_takes_no_inputs_is_the_users_own(
+    parameters: str, driven: bool, file: Path, tmp_path: Path
+) -> None:
+    file.write_text(f"{SOURCE}\n\ndef drive({parameters}):\n    return None\n", encoding="utf-8")
+    assert subject.build(f"{file}:f", tmp_path / "work").driven is driven
+
+
+@pytest.mark.parametrize(
     ("argument", "words"),
     [
         ("nowhere.py:f", "no such file: nowhere.py"),

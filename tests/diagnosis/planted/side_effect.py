@@ -3,7 +3,7 @@
 import torch
 from torch._dynamo import side_effects
 
-CULPRIT = "side_effects/seen"
+CULPRIT = "side_effects/list.append"
 side_effects.SideEffects.codegen_update_mutated = lambda self, *args, **kwargs: None
 seen = []
 
