@@ -23,6 +23,7 @@ Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
 LONGEST = (
     "test_repros.py",
+    "runner/test_isolation.py",
     "cli/test_check.py",
     "cli/test_measure.py",
     "cli/test_cuda_interpreted.py",
