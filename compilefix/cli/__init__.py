@@ -78,7 +78,7 @@ def load(name: str) -> Verb:
 
 
 def parser(only: str | None = None) -> argparse.ArgumentParser:
-    """Build the parser of all verbs, or of one: a command pays for the imports of its own verb only."""
+    """Build the parser of all verbs, of one, or (``""``) of none: a command pays for its own verb's imports only."""
     top = Parser(
         prog="compilefix",
         description=MANUAL.above(),
@@ -87,7 +87,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"compilefix {__version__}")
     sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
-    for name in [only] if only else names():
+    for name in names() if only is None else filter(None, [only]):
         verb = load(name)
         child = sub.add_parser(
             name,
@@ -109,7 +109,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Parse a command line; what stands behind ``--`` is the user's own command, for the verbs that take one."""
     own: list[str] = []
     argv = list(argv)
-    only = argv[0] if argv and argv[0] in names() else None
+    only = argv[0] if argv and argv[0] in names() else "" if argv == ["--version"] else None
     if only and "--" in argv and getattr(load(only), "TAKES_COMMAND", False):
         at = argv.index("--")
         argv, own = argv[:at], argv[at + 1 :]

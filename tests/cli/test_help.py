@@ -122,6 +122,9 @@ def test_a_command_imports_its_own_verb_only(
     assert cli.main(["explain", "gh198094"]) == 0
     assert set(loaded) == {"explain"}
     with pytest.raises(SystemExit) as left:
+        cli.main(["--version"])
+    assert (left.value.code, set(loaded)) == (0, {"explain"})
+    with pytest.raises(SystemExit) as left:
         cli.main(["explian", "gh198094"])
     assert left.value.code == 2
     assert "upgrade" in capsys.readouterr().err
