@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import sysconfig
@@ -101,7 +102,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Run:
     (wheel,) = folder.glob("*.whl")
     venv.create(folder / "venv", with_pip=True)
     python = folder / "venv" / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--no-deps", str(wheel)], check=True, capture_output=True)
+    clean = {n: v for n, v in os.environ.items() if n != "PYTHONPATH"}  # else pip may find it "already satisfied"
+    install = [python, "-m", "pip", "install", "--no-deps", str(wheel)]
+    subprocess.run(install, check=True, capture_output=True, env=clean)
     site = subprocess.run(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         check=True,
