@@ -9,6 +9,7 @@ from typing import Any
 from compilefix.cure import Cure, Effect
 from compilefix.environment import Environment
 from compilefix.errors import Exit, UsageError
+from compilefix.notebook import Shown
 from compilefix.outcome import PRESENT, Did, Outcome, Result, Target, Verdict
 
 SCHEMA = 1
@@ -16,7 +17,7 @@ FAIL_ON = ("contradiction", "reproduces", "never")
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckReport:
+class CheckReport(Shown):
     """Everything that a report format may show. Formats know this type and no record."""
 
     environment: Environment

@@ -30,13 +30,13 @@ def program(*args, **kwargs):
 """
 NAMES = """
 abs acos add addmm amax argmax atan2 baddbmm bmm cat ceil clamp complex constant_pad_nd copysign cos cosh
-cross cummax cumprod cumsum diff dist div dot dsplit einsum erf exp expm1 fft.fft flip floor fmod gather ge
+cross cummax cumprod cumsum diff dist div dot dsplit erf exp expm1 fft.fft flip floor fmod gather ge heaviside
 hypot i0 index_select isnan kron lerp linalg.norm linalg.vector_norm log log1p logaddexp logcumsumexp
 logsumexp lt masked_fill matmul max mean median min mm mul mv nan_to_num narrow neg nn.functional.avg_pool2d
-nn.functional.conv1d nn.functional.conv2d nn.functional.embedding nn.functional.gelu nn.functional.group_norm
+nn.functional.conv1d nn.functional.conv2d nn.functional.elu nn.functional.gelu nn.functional.group_norm
 nn.functional.layer_norm nn.functional.mse_loss nn.functional.pad nn.functional.silu nn.functional.softplus
-nonzero norm outer permute pow prod reciprocal repeat roll rsqrt sigmoid sign sort split sqrt stack std sub
-sum tanh tensordot topk trace transpose tril triu unbind unfold var where
+nonzero norm outer permute pow prod reciprocal roll round rsqrt sigmoid sign sort split sqrt stack std sub
+sum tanh tensordot topk trace transpose tril triu unbind var xlogy
 """
 BLOCKS = {
     "mlp": "n.Sequential(n.Linear(16, 32), n.GELU(), n.Linear(32, 8), n.LayerNorm(8))|torch.randn(4, 16)",

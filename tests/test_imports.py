@@ -15,6 +15,7 @@ GROUND = {"errors", "text"}
 ALLOWED = {
     "errors": set(),
     "text": set(),
+    "notebook": set(),
     "condition": set(),
     "settings": set(),
     "issue": {"condition"},
@@ -23,10 +24,11 @@ ALLOWED = {
     "outcome": {"issue", "environment", *GROUND},
     "oracle": {"outcome", "issue", *GROUND},
     "cure": {"outcome", *GROUND},
-    "check": {"cure", "outcome", "environment", *GROUND},
+    "check": {"cure", "environment", "notebook", "outcome", *GROUND},
     "measured": {"check", "environment", "issue", "outcome", "registry", "", *GROUND},
     "config": GROUND,
     "cuda_interpreted": GROUND | {"settings"},
+    "progress": {"diagnosis", "environment", "notebook", "outcome", *GROUND},
     "runner": {
         "check",
         "cure",
@@ -45,9 +47,11 @@ ALLOWED = {
         "cure",
         "environment",
         "issue",
+        "notebook",
         "ops",
         "oracle",
         "outcome",
+        "progress",
         "registry",
         "runner",
         "settings",
@@ -85,6 +89,7 @@ ALLOWED = {
         "environment",
         "issue",
         "measured",
+        "notebook",
         "outcome",
         "registry",
         "scan",
@@ -106,6 +111,7 @@ ALLOWED = {
         "registry",
         *GROUND,
     },
+    "calls": {"check", "outcome", "progress", "registry", "runner", "upgrade", "", *GROUND},
     "cli": {
         "check",
         "config",
@@ -118,6 +124,7 @@ ALLOWED = {
         "measured",
         "ops",
         "outcome",
+        "progress",
         "registry",
         "report",
         "runner",
@@ -129,7 +136,7 @@ ALLOWED = {
         *GROUND,
     },
     "__main__": {"cli"},
-    "": {"backend", "diagnosis", "gate", "standing", "validation", "workarounds"},
+    "": {"backend", "calls", "diagnosis", "gate", "standing", "validation", "workarounds"},
 }
 """Room to the rooms it may import; the empty name is the package itself, for its version."""
 
@@ -150,8 +157,9 @@ HEAVY = {
     },
     "jinja2": {"report/html"},
     "pygments": {"report/html"},
-    "rich": {"report/table", "report/listing", "cli/progress"},
+    "rich": {"report/table", "report/listing", "progress"},
     "platformdirs": {"backend", "doctor/folders", "gate", "runner", "upgrade"},
+    "IPython": {"notebook"},
     "libcst": {"scan/edit"},
     "depyf": {"diagnosis/artifacts"},
 }

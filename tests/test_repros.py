@@ -6,9 +6,9 @@ import pytest
 
 from compilefix import registry, runner
 from compilefix.check import CheckReport
-from compilefix.cli.progress import Silent
 from compilefix.issue import Symptom
 from compilefix.outcome import OF_CONTRACTS, PRESENT, Did, Verdict
+from compilefix.progress import Silent
 from tests.conftest import CACHE
 
 pytestmark = pytest.mark.slow

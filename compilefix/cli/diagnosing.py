@@ -86,6 +86,7 @@ def diagnosed(args: argparse.Namespace, *, match: bool, cure: bool, minimise: bo
         cache=Path(chosen["cache_dir"]) if "cache_dir" in chosen else None,
         cure=cure,
         minimise=minimise,
+        diff=getattr(args, "format", None) == "html",
         records=registry.discover(repros).records if match else None,
     )
     artifacts = Path(args.artifacts) if getattr(args, "artifacts", None) else None

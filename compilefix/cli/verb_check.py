@@ -11,15 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compilefix import config, measured, report
+from compilefix import config, measured
 from compilefix.check import FAIL_ON, CheckReport
 from compilefix.cli import options
 from compilefix.cli.manual import CACHE, CONFIG, HARNESS, INTERRUPTED, JOURNAL, RECORDS, USAGE, Manual
-from compilefix.cli.progress import progress
 from compilefix.cuda_interpreted import gpus, orders
 from compilefix.errors import UsageError
 from compilefix.outcome import BACKENDS, INTERPRETED, TARGET_DEVICES, Target
+from compilefix.progress import progress
 from compilefix.registry import Record
+from compilefix.report import check as report
 
 HELP = "run the known defects on the installed torch and say which of them are present"
 DEFAULTS: dict[str, Any] = {"timeout": 60.0, "seed": 0, "memory": "4GiB", "fail_on": "contradiction", "format": "table"}

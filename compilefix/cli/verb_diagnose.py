@@ -10,6 +10,7 @@ from pathlib import Path
 from compilefix.cli import diagnosing, options
 from compilefix.cli.manual import CACHE, CONFIG, INTERRUPTED, RECORDS, USAGE, Manual
 from compilefix.errors import UsageError
+from compilefix.report import diagnosis as report
 
 HELP = "find which part of the compiler breaks your own function, and what works instead"
 TAKES_COMMAND = True
@@ -55,13 +56,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--artifacts", metavar="DIR", help="keep graphs, kernels, bytecode and logs in DIR (default: none)"
     )
     kept.add_argument("--minimal", metavar="FILE", help="write the minimal program to FILE (default: none)")
-    options.add_output(parser, ["table", "json", "markdown"], "table")
+    options.add_output(parser, list(report.FORMATS), "table")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run ``diagnose``."""
-    from compilefix.report import diagnosis as report
-
     options.check_writable(args.output)
     options.check_writable(args.minimal)
     if args.artifacts and Path(args.artifacts).is_file():

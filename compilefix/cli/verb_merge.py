@@ -6,10 +6,11 @@ import argparse
 import json
 from pathlib import Path
 
-from compilefix import check, report
+from compilefix import check
 from compilefix.cli import options
 from compilefix.cli.manual import CONFIG, HARNESS, USAGE, Manual
 from compilefix.errors import UsageError
+from compilefix.report import check as report
 
 HELP = "join JSON reports of shards, or of devices, of one torch build"
 MANUAL = Manual(

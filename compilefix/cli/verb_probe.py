@@ -10,9 +10,9 @@ from typing import Any
 from compilefix import environment
 from compilefix.cli import options
 from compilefix.cli.manual import CACHE, CONFIG, INTERRUPTED, RECORDS, USAGE, Manual
-from compilefix.cli.progress import progress
 from compilefix.errors import Exit, UsageError
 from compilefix.outcome import Target
+from compilefix.progress import progress
 
 HELP = "measure this torch build once: which workarounds and which strategies of the drop-in ops it needs"
 DEFAULTS: dict[str, Any] = {"timeout": 60.0, "seed": 0, "memory": "4GiB"}

@@ -15,9 +15,9 @@ from compilefix.cli import options
 from compilefix.cli.manual import CONFIG, ENVIRONMENTS, INTERRUPTED, MEASURED, RECORDS, USAGE, Manual
 from compilefix.errors import Exit, UsageError
 from compilefix.outcome import TARGET_DEVICES
+from compilefix.report import upgrade as formats
 
 HELP = "what changes from one torch release to another: known defects, your lines, your own command"
-FORMATS = ("table", "json", "markdown")
 TAKES_COMMAND = True
 MANUAL = Manual(
     description="""
@@ -65,7 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--timeout", type=float, metavar="S", help="seconds on one release, then it hangs (default: none)"
     )
-    options.add_output(parser, FORMATS, "table")
+    options.add_output(parser, list(formats.FORMATS), "table")
 
 
 def add_environment(group: argparse._ArgumentGroup) -> None:
@@ -87,38 +87,22 @@ def run(args: argparse.Namespace) -> int:
     options.check_writable(args.output)
     if args.command:
         return _command(args, chosen)
-    from compilefix.report import difference as rendered
-    from compilefix.upgrade import matrix
-    from compilefix.upgrade.difference import Line, UpgradeReport, difference, releases, unmeasured
-
     if args.packages or args.requirements or args.timeout or args.index_url:
         raise UsageError("--with, --requirements, --index-url and --timeout go with a command behind --")
-    before, after = releases(args.before, args.after)
-    found = options.registry(chosen)
-    known = matrix.read(records=found.records)
-    rows = difference(before, after, found.records, known, device=args.device, target=args.target)
-    broken = [str(error) for error in found.broken]
-    lines: tuple[Line, ...] = ()
-    files = None
-    if args.paths:
-        from compilefix.upgrade.lines import lines as concerned
+    from compilefix.upgrade import reporting
 
-        paths = [Path(path) for path in args.paths]
-        lines, files, unread = concerned(paths, rows, found.records, before, after, jobs=options.cores())
-        broken += unread
-    report = UpgradeReport(
-        before=before,
-        after=after,
-        rows=rows,
-        lines=lines,
-        files=files,
-        target=args.target or args.device,
-        unmeasured=unmeasured(known, before, after),
-        broken=tuple(broken),
+    report = reporting.report(
+        args.before,
+        args.after,
+        options.registry(chosen),
+        [Path(path) for path in args.paths],
+        device=args.device,
+        target=args.target,
+        jobs=options.cores(),
     )
-    text = rendered.render(
-        report,
+    text = formats.render(
         args.format or "table",
+        report,
         width=options.width(args.output),
         color=options.colored(args.color, args.output),
     )
@@ -136,6 +120,8 @@ def _command(args: argparse.Namespace, chosen: dict[str, Any]) -> int:
 
     if args.paths or args.device or args.target:
         raise UsageError("a command behind -- goes with neither PATH nor --device nor --target")
+    if args.format == "html":
+        raise UsageError("--format html shows what changes in torch; a command behind -- has table, json and markdown")
     if args.timeout is not None and args.timeout <= 0:
         raise UsageError(f"--timeout {args.timeout:g} must be more than 0 seconds")
     before, after = releases(args.before, args.after)

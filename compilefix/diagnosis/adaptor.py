@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 
+from compilefix.diagnosis import saved
 from compilefix.diagnosis.subject import SPEC
 
 LARGEST = 1 << 24
@@ -81,11 +82,16 @@ class Loaded:
 
     def make(self, device: str) -> Any:
         """Return the function or module that is compiled; it takes what `inputs` returns."""
-        program = {"file": self._from_file, "fx": self._fx, "captured": self._captured, "live": self._live}[
-            self.spec["kind"]
-        ](device)
+        made = {
+            "file": self._from_file,
+            "fx": self._fx,
+            "captured": self._captured,
+            "live": self._live,
+            "saved": self._saved,
+        }
+        program = made[self.spec["kind"]](device)
         args = self._arguments(device)
-        self.program = plain = _uncompiled(program)
+        self.program = plain = uncompiled(program)
         if self.spec.get("eval") and isinstance(plain, torch.nn.Module):
             plain.eval()
         if isinstance(plain, torch.nn.Module):
@@ -116,7 +122,7 @@ class Loaded:
                 own |= dict(child.named_buffers(recurse=False)) | dict(child.named_parameters(recurse=False))
                 for key, value in own.items():
                     found |= _watched(f"global self{'.' * bool(name)}{name}.{key}", value)
-        for name, (get, _) in _variables(target, names=self.spec["kind"] == "live").items():
+        for name, (get, _) in _variables(target, names=self.spec["kind"] in ("live", "saved")).items():
             found |= _watched(f"global {name}", get())
         return found
 
@@ -134,6 +140,8 @@ class Loaded:
         if kind == "live":
             args, kwargs = _fresh((tuple(LIVE["args"]), dict(LIVE["kwargs"])))
             return args, kwargs
+        if kind == "saved":
+            return saved.load(Path(self.spec["file"]))[1:]
         if kind == "captured":
             held = torch.load(self.spec["file"], weights_only=False)
             if "random" in held:
@@ -175,6 +183,10 @@ class Loaded:
         function = LIVE["function"]
         return _fresh(function) if isinstance(function, torch.nn.Module) else function
 
+    def _saved(self, device: str) -> Any:
+        with _plain_compile():
+            return saved.load(Path(self.spec["file"]))[0]
+
     def _module(self, file: str) -> ModuleType:
         if file not in self.modules:
             self.modules[file] = load(Path(file))
@@ -206,7 +218,7 @@ _SNAPSHOT: dict[str, Any] = {}
 
 def _restore() -> None:
     """Put back what a run of the live function may have changed; the first time, take note of it."""
-    variables = _variables(_uncompiled(LIVE["function"]), names=True)
+    variables = _variables(uncompiled(LIVE["function"]), names=True)
     first = not _SNAPSHOT
     _SNAPSHOT.setdefault("", None)
     for name, (get, put) in variables.items():
@@ -252,7 +264,8 @@ def _plain_compile() -> Iterator[None]:
         torch.compile = compile
 
 
-def _uncompiled(program: Any) -> Any:
+def uncompiled(program: Any) -> Any:
+    """Return what was given to torch.compile, or `program` itself."""
     seen = 0
     while seen < 8:
         inner = getattr(program, "_torchdynamo_orig_callable", None)

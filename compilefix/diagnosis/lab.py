@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from compilefix.diagnosis.result import Step
+from compilefix.diagnosis.result import SEARCHES, Step
 from compilefix.diagnosis.subject import Subject
 from compilefix.errors import HarnessError
 from compilefix.outcome import Did, Outcome, Target
@@ -176,6 +176,7 @@ class Lab:
             did=outcome.did,
             reason=outcome.reason,
             seconds=outcome.seconds,
+            suspects=_suspects(probe.switches) if self.phase in SEARCHES else None,
         )
         self.steps.append(step)
         self._watch(step)
@@ -225,6 +226,19 @@ class Lab:
         if target.data_device not in environment.devices:
             return f"no {target.device.upper()} device here: not measured"
         return environment.missing.get(f"{target.backend}:{target.device}")
+
+
+_COUNTED = (("sites", "off"), ("nodes", "plain"), ("dynamo", "plain"), ("fusion", "alone"), ("fusion", "pairs"))
+"""Switches that are told one by one what to leave out."""
+
+
+def _suspects(switches: Mapping[str, Any]) -> int | None:
+    for name, key in _COUNTED:
+        chosen = switches.get(name, {}).get(key)
+        if isinstance(chosen, list) and not any(str(one).endswith("|*") for one in chosen):
+            return len(chosen)
+    settings = switches.get("settings")
+    return len(settings) if settings else None
 
 
 class _Either(threading.Event):

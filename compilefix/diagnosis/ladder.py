@@ -16,6 +16,9 @@ LISTING = {
 }
 """Switches of the ladder's probes: they change nothing and list what could be switched."""
 
+DRAWING = frozenset({"native_dropout"})
+"""Decompositions that draw other random numbers than the op; Inductor leaves them out with ``fallback_random``."""
+
 NOISE = 1e-4
 """Largest difference that can be rounding where terms cancel."""
 
@@ -61,7 +64,8 @@ def excused(lab: Lab, subject: Subject, target: Target, bad: Outcome) -> str | N
     are small in themselves are excused: a step of a rounding function moves as well, and is none of this.
     """
     if _draws_its_own(lab, subject, target, bad):
-        return "Inductor draws other random numbers, by design; the same with torch._inductor.config.fallback_random"
+        where = "Inductor" if target.backend == "inductor" else "this stage"
+        return f"{where} draws other random numbers, by design; the same with torch._inductor.config.fallback_random"
     if bad.did is not Did.MISMATCH or not all(d.what in ("values", "gradient") for d in bad.defects):
         return None
     if not all(d.worst is not None and d.worst <= NOISE for d in bad.defects):
@@ -83,12 +87,14 @@ def excused(lab: Lab, subject: Subject, target: Target, bad: Outcome) -> str | N
 
 
 def _draws_its_own(lab: Lab, subject: Subject, target: Target, bad: Outcome) -> bool:
-    """Tell whether a difference is only that Inductor has a generator of its own."""
-    if target.backend != "inductor" or bad.did is not Did.MISMATCH or subject.fields.get("random"):
+    """Tell whether a difference is only that a stage draws other random numbers than plain code, by design."""
+    if bad.did is not Did.MISMATCH or subject.fields.get("random") or not any(d.what == "rng" for d in bad.differences):
         return False
-    if not any(d.what == "rng" for d in bad.differences):
-        return False
-    told = {"settings": {setting.name: setting.value for setting in switches.NUMERICS if "random" in setting.key}}
+    told: dict[str, Any]
+    if target.backend == "inductor":
+        told = {"settings": {s.name: s.value for s in switches.NUMERICS if "random" in s.key}}
+    else:
+        told = {"sites": {"off": [site["key"] for site in bad.facts.get("sites", ()) if site["op"] in DRAWING]}}
     return lab.right(subject, Probe(what="random numbers as plain code draws them", target=target, switches=told))[0]
 
 

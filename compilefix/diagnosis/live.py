@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from compilefix import registry
+from compilefix import progress, registry
 from compilefix.diagnosis import adaptor, session
 from compilefix.diagnosis.result import Diagnosis
+from compilefix.diagnosis.saved import save
 from compilefix.diagnosis.session import Options
 from compilefix.diagnosis.subject import Subject, write
-from compilefix.errors import HarnessError, UsageError
+from compilefix.errors import UsageError
+from compilefix.issue import STAGES
+from compilefix.outcome import Target
 from compilefix.runner.forked import ForkedLauncher
 from compilefix.runner.layered import LayeredLauncher
-from compilefix.runner.session import default_cache, require_torch
+from compilefix.runner.session import default_cache, default_isolation, require_torch
 from compilefix.runner.warm import usable_cache
 
 COPIES = 6
@@ -30,12 +33,13 @@ def diagnose(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Diagnos
     Find out which part of the compiler breaks ``function(*args, **kwargs)``, and what works instead.
 
     `function` is a function, closure, lambda, method or `torch.nn.Module`, compiled already or not. It is called in
-    forked processes: nothing that it does reaches the caller, and inputs need not be picklable. With
-    `diagnose_call` one sets options.
+    forked processes: nothing that it does reaches the caller, and inputs need not be picklable. A process that uses
+    CUDA, or a system that does not fork safely, carries the call over as a pickle instead. With `diagnose_call` one
+    sets options. A notebook shows the probes while they run, and the result as a page.
 
     Raises:
         UsageError: `function` cannot be called, or not with these arguments.
-        HarnessError: this system cannot fork safely, the process uses CUDA, or the probes' parent died.
+        HarnessError: the call can neither be forked nor pickled, or the probes' parent died.
 
     """
     return diagnose_call(function, args, kwargs)
@@ -60,46 +64,81 @@ def diagnose_call(
         raise UsageError(f"a {type(function).__name__} cannot be called")
     if adaptor.LIVE:
         raise UsageError("a diagnosis is running in this process already")
-    options = options or Options(records=registry.discover().records)
+    options = options or Options(records=registry.discover().records, diff=True)
     require_torch()
-    session.check_isolation(options)
-    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-        raise HarnessError("this process uses CUDA, which does not survive a fork; diagnose FILE:FUNC instead")
-    folder, trouble = usable_cache(str(options.cache or default_cache()))
-    notes: tuple[str, ...] = (f"cache folder not usable ({trouble}); compiled cold in {folder}",) if trouble else ()
-    notes += _notes(args, kwargs or {}, options)
-    adaptor.LIVE.update(function=function, args=tuple(args), kwargs=dict(kwargs or {}))
+    fields: dict[str, Any] = {"compile": dict(compile or {}), "config": dict(config or {})}
     name = getattr(function, "__qualname__", type(function).__name__)
-
-    def make(where: Path) -> Subject:
-        fields = {"compile": dict(compile or {}), "config": dict(config or {})}
-        made = write(name, where, {"kind": "live"}, fields, function=name.rpartition(".")[2])
-        return Subject(**{f: getattr(made, f) for f in made.__dataclass_fields__} | {"warnings": notes})
-
+    notes = _size_notes(args, kwargs or {}, options)
+    cuda = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    if cuda or (options.isolation or default_isolation()) != "fork":
+        return _carried(name, (adaptor.uncompiled(function), args, kwargs or {}), fields, notes, options, cuda=cuda)
+    folder, trouble = usable_cache(str(options.cache or default_cache()))
+    notes = (*_fork_notes(), *notes)
+    notes += (f"cache folder not usable ({trouble}); compiled cold in {folder}",) if trouble else ()
+    adaptor.LIVE.update(function=function, args=tuple(args), kwargs=dict(kwargs or {}))
     try:
         launcher = LayeredLauncher(ForkedLauncher, folder, options.gpu)
         try:
-            return session.run(make, options, launcher=launcher)
+            with progress.probes() as watch:
+                return session.run(
+                    lambda f: _subject(name, f, {"kind": "live"}, fields, notes),
+                    options,
+                    launcher=launcher,
+                    watch=watch,
+                )
         finally:
             launcher.close()
     finally:
         adaptor.LIVE.clear()
 
 
-def _notes(args: Sequence[Any], kwargs: Mapping[str, Any], options: Options) -> tuple[str, ...]:
-    """Return what forking this process loses, and what the inputs need."""
+def _subject(
+    name: str, folder: Path, spec: dict[str, Any], fields: Mapping[str, Any], notes: tuple[str, ...]
+) -> Subject:
+    return replace(write(name, folder, spec, fields, function=name.rpartition(".")[2]), warnings=notes)
+
+
+def _carried(
+    name: str,
+    call: tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]],
+    fields: dict[str, Any],
+    notes: tuple[str, ...],
+    options: Options,
+    *,
+    cuda: bool,
+) -> Diagnosis:
+    """Diagnose a call in processes that are not children of this one."""
+    leaves = torch.utils._pytree.tree_leaves(call[1:])
+    if cuda and not options.targets and any(isinstance(leaf, torch.Tensor) and leaf.is_cuda for leaf in leaves):
+        options = replace(options, targets=tuple(Target(stage, "cuda") for stage in STAGES))
+    notes = ("the call was carried to other processes as a pickle: this one cannot be forked", *notes)
+
+    def make(folder: Path) -> Subject:
+        folder.mkdir(parents=True, exist_ok=True)
+        spec = {"kind": "saved", "file": str(save(*call, folder))}
+        return _subject(name, folder, spec, fields, notes)
+
+    with progress.probes() as watch:
+        return session.run(make, options, watch=watch)
+
+
+def _fork_notes() -> tuple[str, ...]:
+    """Return what forking this process loses."""
     notes = []
     if threading.active_count() > 1:
         notes.append(f"{threading.active_count() - 1} other threads of this process are not there in the probes")
     if torch.get_num_threads() > 1:
         notes.append("probes compute on one thread: a pool that torch has started does not survive a fork")
+    return tuple(notes)
+
+
+def _size_notes(args: Sequence[Any], kwargs: Mapping[str, Any], options: Options) -> tuple[str, ...]:
+    """Return what the inputs need."""
     leaves = torch.utils._pytree.tree_leaves((tuple(args), dict(kwargs)))
     size = sum(leaf.nbytes for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided)
-    if options.memory is not None and size * COPIES > options.memory:
-        notes.append(
-            f"inputs of {size / 2**30:.1f} GiB: a probe may need {COPIES} times that, its limit is "
-            f"{options.memory / 2**30:.1f} GiB"
-        )
-    if sys.platform != "linux":
-        notes.append("forking is tried on Linux only")
-    return tuple(notes)
+    if options.memory is None or size * COPIES <= options.memory:
+        return ()
+    return (
+        f"inputs of {size / 2**30:.1f} GiB: a probe may need {COPIES} times that, its limit is "
+        f"{options.memory / 2**30:.1f} GiB",
+    )

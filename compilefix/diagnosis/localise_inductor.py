@@ -49,7 +49,6 @@ def refine(bench: Bench, found: tuple[Culprit, ...]) -> tuple[Culprit, ...]:
     """Tell the lowering of an op from its fusion, from scheduling, and from the code that is written for it."""
     if not found or found[0].stage != "inductor" or found[0].subsystem != "lowerings":
         return found
-    found = alternatives(bench, lowerings_of(bench), found)
     scheduled = by_settings(bench, switches.SCHEDULER, "what the scheduler may do")
     if scheduled:
         return tuple(replace(culprit, place=found[0].place) for culprit in scheduled)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from compilefix.diagnosis import minimise_source, search
 from compilefix.diagnosis.lab import GOOD, Probe
 from compilefix.diagnosis.localise import Bench
-from compilefix.diagnosis.program import Program, sliced
+from compilefix.diagnosis.program import FLOATS, Program, sliced
 from compilefix.diagnosis.result import Culprit, Minimal
 from compilefix.diagnosis.subject import Subject
 from compilefix.issue import Symptom
@@ -216,18 +216,16 @@ class Reduction:
         for size in sizes:
             smaller = sorted({n for n in (*SMALL, size // 4, size // 2) if 0 < n < size})
             assert self.best is not None
-            made = [self._resized(self.best, size, n) for n in smaller]
+            ends = (False, True) if any(i.recipe in ("saved", "literal") for i in self.best.inputs) else (False,)
+            made = [self._resized(self.best, size, n, last=last) for n in smaller for last in ends]
             self._keep([program for program in made if program is not None], f"{size} smaller")
 
     @staticmethod
-    def _resized(program: Program, size: int, to: int) -> Program | None:
-        changes = {}
-        for given in program.inputs:
-            if size in given.shape:
-                if given.recipe in ("saved", "literal"):
-                    return None
-                changes[given.name] = replace(given, shape=tuple(to if n == size else n for n in given.shape))
-        return program.with_inputs(**changes)
+    def _resized(program: Program, size: int, to: int, *, last: bool) -> Program | None:
+        chosen = [given for given in program.inputs if size in given.shape]
+        if not all(given.told.get("plain") for given in chosen):
+            return None
+        return program.with_inputs(**{given.name: given.narrowed(size, to, last=last) for given in chosen})
 
     def _literals(self) -> None:
         """Write what is still a captured value as a literal, and unusual dtypes as usual ones."""
@@ -235,10 +233,14 @@ class Reduction:
         literal = {
             i.name: replace(i, recipe="literal")
             for i in self.best.inputs
-            if i.recipe == "saved" and "literal" in i.told
+            if i.recipe == "saved" and i.literal is not None
         }
         if literal:
             self._keep([self.best.with_inputs(**literal)], "literal values")
+        written = [i for i in self.best.inputs if i.recipe == "literal" and i.dtype in FLOATS]
+        if written:
+            short = [{i.name: replace(i, digits=digits) for i in written} for digits in (0, 1, 2)]
+            self._keep([self.best.with_inputs(**changes) for changes in short], "rounded values")
         for given in self.best.inputs:
             usual = {
                 "torch.float16": "torch.float32",
@@ -254,14 +256,22 @@ class Reduction:
                 self._keep([self.best.with_inputs(**{given.name: replace(now, grad=False)})], "no gradient")
 
     def _flags(self) -> None:
-        """Leave out arguments of torch.compile and settings that do not matter."""
-        assert self.best is not None
+        """Leave out arguments of torch.compile and settings that do not matter: all at once, else one by one."""
         for group in ("compile", "config"):
-            for name in list(self.fields.get(group, {})):
-                before = dict(self.fields)
-                self.fields[group] = {k: v for k, v in before[group].items() if k != name}
-                if not self._keep([self.best], f"without {name}"):
-                    self.fields = before
+            names = list(self.fields.get(group, {}))
+            if len(names) > 1 and self._without(group, names):
+                continue
+            for name in names:
+                self._without(group, [name])
+
+    def _without(self, group: str, names: Sequence[str]) -> bool:
+        assert self.best is not None
+        before = dict(self.fields)
+        self.fields[group] = {k: v for k, v in before[group].items() if k not in names}
+        left_out = self._keep([self.best], f"without {', '.join(names)}")
+        if not left_out:
+            self.fields = before
+        return left_out
 
 
 def _words(program: Program) -> str:

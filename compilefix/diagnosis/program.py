@@ -48,6 +48,9 @@ if __name__ == "__main__":
 '''
 
 FLOATS = ("torch.float32", "torch.float64", "torch.float16", "torch.bfloat16")
+WRITTEN = 64
+"""Elements that are written out one by one at the most."""
+
 INTEGERS = ("torch.int64", "torch.int32", "torch.int16", "torch.int8", "torch.uint8")
 
 
@@ -63,6 +66,11 @@ class Input:
     shape: tuple[int, ...] = ()
     dtype: str = ""
     grad: bool = False
+    starts: tuple[int, ...] = ()
+    """Where a part of the captured value begins in each dimension; empty for the whole."""
+
+    digits: int | None = None
+    """Decimals that a literal is rounded to."""
 
     @classmethod
     def of(cls, name: str, told: Mapping[str, Any]) -> Input:
@@ -80,11 +88,28 @@ class Input:
             count *= size
         return count
 
+    @property
+    def literal(self) -> str | None:
+        """The captured values written out; None where they are too many, or cannot be written."""
+        if "data" not in self.told or not 0 < self.elements <= WRITTEN:
+            return None
+        part = _part(self.told["data"], self.starts or (0,) * len(self.shape), self.shape)
+        text = repr(part if self.digits is None else _rounded(part, self.digits))
+        text = re.sub(r"\b(nan|inf)\b", r"float('\1')", text)
+        return f"torch.tensor({text}, dtype={self.dtype})"
+
+    def narrowed(self, size: int, to: int, *, last: bool) -> Input:
+        """Return the first (or `last`) `to` of every dimension of `size` elements."""
+        shape = tuple(to if n == size else n for n in self.shape)
+        before = self.starts or (0,) * len(shape)
+        starts = tuple(s + (n - to if last and n == size else 0) for s, n in zip(before, self.shape, strict=True))
+        return replace(self, shape=shape, starts=starts)
+
     def recipes(self) -> tuple[str, ...]:
         """Return the recipes that a value of this kind may have, the simplest first."""
         if self.told["type"] != "Tensor" or not self.told.get("plain"):
             return ()
-        literal = ("literal",) if "literal" in self.told else ()
+        literal = ("literal",) if self.literal is not None else ()
         if self.dtype in FLOATS:
             return ("ones", "arange", "linspace", *literal, "randn")
         if self.dtype in INTEGERS:
@@ -100,7 +125,7 @@ class Input:
         low, high = self.told.get("range", (0, 1))
         same = low == high
         made = {
-            "saved": f"{saved}[{self.name!r}]",
+            "saved": self._saved(saved),
             "zeros": f"torch.zeros({shape}, dtype={dtype})",
             "ones": f"torch.ones({shape}, dtype={dtype})",
             "arange": f"torch.arange({n}, dtype={dtype}){reshape}",
@@ -109,7 +134,7 @@ class Input:
             "cycle": f"(torch.arange({n}) % {max(high - low, 0) + 1} + {low}).to({dtype}){reshape}"
             if not same
             else f"torch.full({shape}, {low}, dtype={dtype})",
-            "literal": self.told.get("literal", ""),
+            "literal": self.literal or "",
         }
         if dtype == "torch.bool":
             made["cycle"] = f"(torch.arange({n}) % 2 == 0){reshape}"
@@ -118,6 +143,26 @@ class Input:
         if self.recipe in ("zeros", "ones", "linspace", "arange") and dtype == default:
             text = text.replace(f", dtype={dtype}", "")
         return text + (".requires_grad_()" if self.grad and self.recipe != "saved" else "")
+
+    def _saved(self, saved: str) -> str:
+        whole = f"{saved}[{self.name!r}]"
+        if not self.starts:
+            return whole
+        parts = ", ".join(f"{s}:{s + n}" for s, n in zip(self.starts, self.shape, strict=True))
+        return f"{whole}.detach()[{parts}].clone().requires_grad_({self.grad})"
+
+
+def _part(data: Any, starts: Sequence[int], shape: Sequence[int]) -> Any:
+    """Cut a box out of nested lists."""
+    if not shape:
+        return data
+    return [_part(row, starts[1:], shape[1:]) for row in data[starts[0] : starts[0] + shape[0]]]
+
+
+def _rounded(data: Any, digits: int) -> Any:
+    if isinstance(data, list):
+        return [_rounded(row, digits) for row in data]
+    return round(data, digits) if isinstance(data, float) else data
 
 
 @dataclass(frozen=True)

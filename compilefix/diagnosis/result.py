@@ -11,13 +11,16 @@ from compilefix.cure import Cure, Effect
 from compilefix.environment import Environment
 from compilefix.errors import Exit, UsageError
 from compilefix.issue import Symptom
+from compilefix.notebook import Shown
 from compilefix.outcome import Did, Outcome, Target
 
 SCHEMA = 1
 
-
 WIDE = 5
 """Width from which a workaround gives up part of the compilation."""
+
+SEARCHES = ("localise", "refine")
+"""Phases in which a right result means that the culprit is among what was left out."""
 
 
 class Conclusion(str, Enum):
@@ -103,6 +106,8 @@ class Step:
     did: Did
     reason: str | None = None
     seconds: float | None = None
+    suspects: int | None = None
+    """How many parts of the compiler a search left out; None where they were not counted, and in other phases."""
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object."""
@@ -112,6 +117,7 @@ class Step:
             "outcome": self.did.value,
             "reason": self.reason,
             "seconds": self.seconds,
+            "suspects": self.suspects,
         }
 
     @classmethod
@@ -201,8 +207,31 @@ class Minimal:
         return cls(**raw)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphDiff:
+    """What a guilty pass changed in one graph."""
+
+    name: str
+    """Number of its turn and name of the pass, such as ``012_remove_noop_ops``."""
+
+    text: str
+    """Unified diff of the FX graph before and after it."""
+
+    left_out: int = 0
+    """Lines of the diff that are not in `text`."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON object."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> GraphDiff:
+        """Read what `to_json` wrote."""
+        return cls(**raw)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Diagnosis:
+class Diagnosis(Shown):
     """Everything that one diagnosis found out. Formats know this type and nothing else."""
 
     subject: str
@@ -221,6 +250,12 @@ class Diagnosis:
     matches: tuple[Match, ...] = ()
     trials: tuple[Trial, ...] = ()
     minimal: Minimal | None = None
+    diffs: tuple[GraphDiff, ...] = ()
+    """What the guilty passes changed, where the culprit is a pass and somebody asked for it."""
+
+    no_diff: str | None = None
+    """Why there is none in `diffs`; None where there is one, and where nothing is wrong."""
+
     steps: tuple[Step, ...] = ()
     phases: dict[str, float] = field(default_factory=dict)
     """Seconds by phase."""
@@ -291,6 +326,8 @@ class Diagnosis:
             "trials": [t.to_json() for t in self.trials],
             "recommended": best.cure.what if best else None,
             "minimal": self.minimal.to_json() if self.minimal else None,
+            "diffs": [d.to_json() for d in self.diffs],
+            "no_diff": self.no_diff,
             "steps": [s.to_json() for s in self.steps],
             "phases": self.phases,
             "seed": self.seed,
@@ -317,6 +354,8 @@ class Diagnosis:
                 matched=raw["matched"],
                 trials=tuple(map(Trial.from_json, raw["trials"])),
                 minimal=Minimal.from_json(raw["minimal"]) if raw["minimal"] else None,
+                diffs=tuple(map(GraphDiff.from_json, raw.get("diffs", ()))),
+                no_diff=raw.get("no_diff"),
                 steps=tuple(map(Step.from_json, raw["steps"])),
                 phases=dict(raw["phases"]),
                 seed=raw["seed"],

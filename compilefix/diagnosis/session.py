@@ -13,9 +13,9 @@ from compilefix import environment
 from compilefix.cuda_interpreted.gpus import DEFAULT as DEFAULT_GPU
 from compilefix.diagnosis import ladder, localise
 from compilefix.diagnosis.lab import Lab, OutOfTimeError
-from compilefix.diagnosis.result import Conclusion, Culprit, Diagnosis, Match, Minimal, Step, Trial
+from compilefix.diagnosis.result import Conclusion, Culprit, Diagnosis, GraphDiff, Match, Minimal, Step, Trial
 from compilefix.diagnosis.subject import Subject
-from compilefix.errors import HarnessError, UsageError
+from compilefix.errors import UsageError
 from compilefix.issue import STAGES
 from compilefix.outcome import REFERENCE, Did, Outcome, Target
 from compilefix.registry import Record
@@ -50,6 +50,9 @@ class Options:
     cache: Path | None = None
     minimise: bool = True
     cure: bool = True
+    diff: bool = False
+    """Run once more to see what the guilty pass changes, where the culprit is a pass."""
+
     records: tuple[Record, ...] | None = None
     """Known issues to match with; None: the registry is not looked at."""
 
@@ -64,6 +67,8 @@ class Draft:
     matches: tuple[Match, ...] = ()
     trials: list[Trial] = field(default_factory=list)
     minimal: Minimal | None = None
+    diffs: tuple[GraphDiff, ...] = ()
+    no_diff: str | None = None
     out_of_time: bool = False
     interrupted: bool = False
     records: tuple[Record, ...] = ()
@@ -121,10 +126,8 @@ def run(
         draft = Draft()
         try:
             _fill(draft, lab, subject, options, start)
-            if artifacts is not None and draft.target is not None and not draft.interrupted:
-                from compilefix.diagnosis import artifacts as keep
-
-                warnings += tuple(keep.write(artifacts, lab, subject, draft.target, draft.culprits))
+            if draft.target is not None and not draft.interrupted:
+                warnings += _keep(draft, lab, subject, artifacts, diff=options.diff)
         finally:
             if own:
                 launcher.close()
@@ -148,6 +151,8 @@ def run(
             matched=options.records is not None,
             trials=tuple(draft.trials),
             minimal=draft.minimal,
+            diffs=draft.diffs,
+            no_diff=draft.no_diff,
             steps=tuple(lab.steps),
             phases=lab.phases,
             seed=options.seed,
@@ -155,6 +160,21 @@ def run(
             interrupted=draft.interrupted,
             warnings=(*warnings, *draft.notes),
         )
+
+
+def _keep(draft: Draft, lab: Lab, subject: Subject, folder: Path | None, *, diff: bool) -> tuple[str, ...]:
+    """Keep what the compiler makes, where somebody asked for it; return what could not be kept."""
+    from compilefix.diagnosis import artifacts
+
+    assert draft.target is not None
+    troubles: tuple[str, ...] = ()
+    if folder is not None:
+        troubles = tuple(artifacts.write(folder, lab, subject, draft.target, draft.culprits))
+    if folder is None and not diff:
+        draft.no_diff = "not asked for"
+    else:
+        draft.diffs, draft.no_diff = artifacts.guilty(folder, lab, subject, draft.target, draft.culprits)
+    return troubles
 
 
 def _at_once(subject: Subject, options: Options) -> Diagnosis:
@@ -278,9 +298,3 @@ def _without_reference(outcome: Outcome, reason: str) -> tuple[Conclusion, str]:
 def _fails(told: str) -> str:
     gpu = " (it needs a GPU that is not here)" if "CUDA" in told or "NVIDIA" in told else ""
     return f"your code fails without torch.compile: {told}{gpu}"
-
-
-def check_isolation(options: Options) -> None:
-    """Raise `HarnessError` where a live function cannot be forked."""
-    if (options.isolation or default_isolation()) != "fork":
-        raise HarnessError("a live function is diagnosed by forking, which this system does not do safely")

@@ -16,6 +16,9 @@ from compilefix.registry import Record
 LARGEST = 1 << 28
 """Bytes of values that are kept."""
 
+MOST = 4096
+"""Elements of a tensor whose values are told as numbers."""
+
 _MODULES = ("torch", "_operator", "operator", "math", "builtins", "_VariableFunctionsClass")
 
 
@@ -116,18 +119,11 @@ def _describe(value: Any) -> dict[str, Any]:
         "contiguous": value.layout is torch.strided and value.is_contiguous(),
         "plain": type(value) in (torch.Tensor, torch.nn.Parameter) and value.layout is torch.strided,
     }
-    if told["plain"] and 0 < value.numel() <= 64 and not value.is_complex():
-        told["literal"] = _literal(value.detach())
+    if told["plain"] and 0 < value.numel() <= MOST and not value.is_complex():
+        told["data"] = value.detach().tolist()
     if told["plain"] and not value.is_floating_point() and not value.is_complex() and value.numel():
         told["range"] = [int(value.min()), int(value.max())]
     return told
-
-
-def _literal(value: torch.Tensor) -> str:
-    text = repr(value.tolist())
-    if value.is_floating_point() and not bool(value.isfinite().all()):
-        text = text.replace("nan", "float('nan')").replace("inf", "float('inf')")
-    return f"torch.tensor({text}, dtype={value.dtype})"
 
 
 def _line(node: Any) -> dict[str, Any]:

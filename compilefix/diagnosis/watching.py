@@ -89,9 +89,13 @@ def settings() -> dict[str, object]:
         module: Any = importlib.import_module(name)
         for line in module.codegen_config().splitlines():
             left, equals, right = line.partition(" = ")
-            if equals and left.startswith(name) and not any(word in left for word in NOT_TAKEN):
-                with contextlib.suppress(ValueError, SyntaxError):
-                    found[left] = ast.literal_eval(right)
+            if not equals or not left.startswith(name) or any(word in left for word in NOT_TAKEN):
+                continue
+            usual = getattr(getattr(module, "_config", {}).get(left.removeprefix(f"{name}.")), "default", ...)
+            with contextlib.suppress(ValueError, SyntaxError):
+                value = ast.literal_eval(right)
+                if value != usual:  # torch itself sets some of them, to what they are
+                    found[left] = value
     return found
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from compilefix.report import document
 from compilefix.report.document import Document, Item, Part
-from compilefix.report.json import strict
+from compilefix.report.json import dumps
 from compilefix.upgrade.bisection import BisectReport, Found, Step
 
 _STYLES = {Found.GOOD: "✔", Found.BAD: "✘", Found.SKIP: "–"}
@@ -16,7 +15,7 @@ _STYLES = {Found.GOOD: "✔", Found.BAD: "✘", Found.SKIP: "–"}
 def render(report: BisectReport, format: str = "table", *, width: int | None = None, color: bool = False) -> str:
     """Return `report` as ``table``, ``json`` or ``markdown``, ending with a newline."""
     if format == "json":
-        return json.dumps(strict(report.to_json()), indent=2, allow_nan=False) + "\n"
+        return dumps(report.to_json())
     whole = _document(report)
     return document.markdown(whole) if format == "markdown" else document.text(whole, width=width, color=color)
 

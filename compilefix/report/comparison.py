@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator
 
 from compilefix.report import document
 from compilefix.report.document import Document, Item, Part, plural
-from compilefix.report.json import strict
+from compilefix.report.json import dumps
 from compilefix.upgrade.commands import Run
 from compilefix.upgrade.comparison import Comparison, Group, Status
 
@@ -26,7 +25,7 @@ _SHOWN = 8
 def render(report: Comparison, format: str = "table", *, width: int | None = None, color: bool = False) -> str:
     """Return `report` as ``table``, ``json`` or ``markdown``, ending with a newline."""
     if format == "json":
-        return json.dumps(strict(report.to_json()), indent=2, allow_nan=False) + "\n"
+        return dumps(report.to_json())
     whole = _document(report)
     return document.markdown(whole) if format == "markdown" else document.text(whole, width=width, color=color)
 

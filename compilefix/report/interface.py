@@ -1,4 +1,4 @@
-"""What a format is, and the words that all formats share."""
+"""The words that all formats share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
 
 from compilefix.check import CheckReport
 from compilefix.cure import Cure, Effect
@@ -26,13 +25,6 @@ from compilefix.outcome import (
     Verdict,
 )
 from compilefix.text import visible
-
-
-class Format(Protocol):
-    """One report format: what a module of this package defines."""
-
-    def render(self, report: CheckReport, *, width: int | None, color: bool) -> str:
-        """Return the report as text that ends with a newline."""
 
 
 class Help(str, Enum):
@@ -223,6 +215,32 @@ def where(environment: Environment) -> str:
     if environment.gpu:
         parts.append(f"{environment.gpu.upper()} interpreted")
     return " · ".join(one_line(part) for part in parts if part)
+
+
+def identity(environment: Environment, seed: int) -> Iterator[tuple[str, str]]:
+    """Yield name and value of what identifies a machine and its torch."""
+    values: dict[str, object] = {
+        "torch": environment.torch,
+        "git hash": environment.torch_git,
+        "Python": environment.python,
+        "OS": f"{environment.system} {environment.machine}",
+        "vector ISA": environment.isa,
+        "C++ compiler": environment.cxx,
+        "Triton": environment.triton,
+        "CUDA of the build": environment.cuda,
+        "devices": ", ".join(environment.devices),
+        "threads": environment.threads,
+        "seed": seed,
+    }
+    values |= {f"no {target}": reason for target, reason in environment.missing.items()}
+    for name, value in values.items():
+        yield name, "none" if value is None else str(value)
+
+
+def upstream(id: str) -> tuple[str, ...]:
+    """Return the address that an id stands for; empty for an id of our own."""
+    number = re.fullmatch(r"gh(\d+)", id)
+    return (f"https://github.com/pytorch/pytorch/issues/{number[1]}",) if number else ()
 
 
 _WORDS = {

@@ -1,20 +1,18 @@
-"""The report for programs: the stable JSON of `CheckReport.to_json`, in plain ASCII."""
+"""What JSON reports are made of: plain ASCII that strict parsers read."""
 
 from __future__ import annotations
 
 import json
 import math
 
-from compilefix.check import CheckReport
 
-
-def render(report: CheckReport, *, width: int | None, color: bool) -> str:
+def dumps(value: object) -> str:
     """
-    Return the report as JSON.
+    Return `value` as JSON that ends with a newline; what JSON does not know is written as its text.
 
     Numbers that JSON does not have become the strings ``nan``, ``inf`` and ``-inf``: strict parsers refuse the rest.
     """
-    return json.dumps(strict(report.to_json()), indent=2, allow_nan=False, default=str) + "\n"
+    return json.dumps(strict(value), indent=2, allow_nan=False, default=str) + "\n"
 
 
 def strict(value: object) -> object:

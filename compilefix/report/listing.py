@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from compilefix.issue import Contract, Issue, Truth
-from compilefix.report.json import strict
+from compilefix.report.json import dumps
 from compilefix.report.markdown import code, escape, fence
 from compilefix.report.table import HEADERS, Page, Row, Rows
 
@@ -95,7 +94,7 @@ def _differs(known: Contract) -> str:
 def list_json(records: Sequence[Record]) -> str:
     """Return the records as JSON."""
     raw = {"schema": SCHEMA, "records": [_to_json(record) for record in records]}
-    return json.dumps(strict(raw), indent=2, allow_nan=False, default=str) + "\n"
+    return dumps(raw)
 
 
 def _to_json(record: Record) -> dict[str, Any]:

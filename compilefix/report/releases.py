@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from compilefix.outcome import INTERPRETED, Did
-from compilefix.report.json import strict
+from compilefix.report.json import dumps
 from compilefix.report.markdown import escape
+from compilefix.report.signs import RELEASES
 from compilefix.report.table import Page, Rows
 from compilefix.upgrade.matrix import Matrix, State
 
@@ -17,13 +17,6 @@ if TYPE_CHECKING:
     from compilefix.registry import Record
 
 SCHEMA = 1
-SIGNS = {
-    State.BAD: ("✘", "x", "bold red"),
-    State.GOOD: ("✔", "+", "green"),
-    State.NOT_MEASURED: ("·", ".", "dim"),
-}
-"""Shapes that differ without their colours."""
-
 LEGEND = {
     State.BAD: "measured, goes wrong",
     State.GOOD: "measured, does not",
@@ -40,7 +33,7 @@ def table(records: Sequence[Record], matrix: Matrix, *, width: int | None = None
     rows = []
     for record in records:
         states = [matrix.state(record.id, release) for release in releases]
-        rows.append([(f" {page.symbol(SIGNS[state])}", SIGNS[state][2]) for state in states])
+        rows.append([(f" {page.symbol(RELEASES[state])}", RELEASES[state].color) for state in states])
     layout = Rows(page, [record.id for record in records], releases, rows)
     if layout.fits:
         layout.head()
@@ -53,7 +46,7 @@ def table(records: Sequence[Record], matrix: Matrix, *, width: int | None = None
                 ", ".join(f"{sign.strip()} {r}" for r, (sign, _) in zip(releases, row, strict=True)), indent=2
             )
     page.line()
-    page.paragraph(", ".join(f"{page.symbol(SIGNS[state])} {text}" for state, text in LEGEND.items()))
+    page.paragraph(", ".join(f"{page.symbol(RELEASES[state])} {text}" for state, text in LEGEND.items()))
     for release in releases:
         counts = Counter(matrix.state(record.id, release) for record in records)
         failed = f" ({failure})" if (failure := matrix.failed(release)) else ""
@@ -71,7 +64,7 @@ def as_json(records: Sequence[Record], matrix: Matrix) -> str:
         "environments": [environment.slug for environment in matrix.environments],
         "records": [{"id": r.id, "title": r.title, "states": dict(_states(r.id, matrix, releases))} for r in records],
     }
-    return json.dumps(strict(raw), indent=2, allow_nan=False) + "\n"
+    return dumps(raw)
 
 
 def _states(id: str, matrix: Matrix, releases: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -13,6 +13,7 @@ from packaging.version import Version
 from compilefix.condition import Condition
 from compilefix.errors import Exit, UsageError
 from compilefix.issue import STAGES, Contract, Expectation, Issue, Truth
+from compilefix.notebook import Shown
 from compilefix.outcome import INTERPRETED, Target
 from compilefix.registry import Record
 from compilefix.upgrade.environments import public
@@ -96,7 +97,7 @@ class Line:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UpgradeReport:
+class UpgradeReport(Shown):
     """Everything that a report of an upgrade may show."""
 
     before: str

@@ -119,6 +119,19 @@ def test_the_minimal_program_is_a_subject_again(cli: Cli, file: Path, tmp_path: 
     assert "relu" in again.stdout
 
 
+def test_the_page_shows_what_the_guilty_pass_changes(cli: Cli, tmp_path: Path) -> None:
+    """The pass is planted: a sine becomes a cosine. The page needs nothing else, and the table does not run more."""
+    program, page = f"{PLANTED / 'post_grad_pass.py'}:program", tmp_path / "page.html"
+    done = cli("diagnose", program, "--no-cure", "--no-minimize", "--format", "html", "-o", str(page))
+    assert done.returncode == 1, done.stderr
+    text = page.read_text(encoding="utf-8")
+    assert "inductor/post_grad_passes/remove_assert_ops" in text
+    diff = text[text.index('<pre class="diff"') :]
+    assert 'class="del">-    %sin' in diff
+    assert "torch.ops.aten.cos.default" in diff[: diff.index("</pre>")]
+    assert "suspects left" in text
+
+
 def test_healthy_is_0_and_says_little(cli: Cli, file: Path) -> None:
     done = cli("diagnose", f"{file}:healthy")
     assert done.returncode == 0, done.stderr

@@ -37,6 +37,23 @@ def test_it_answers_from_the_shipped_measurements(cli: Cli) -> None:
     assert all(id in table and f"**{id}**" in markdown for id in gone)
 
 
+def test_the_page_names_what_the_table_names(cli: Cli, tmp_path: Path) -> None:
+    """One file, with the user's lines; a command of the user's has no page."""
+    source, page = tmp_path / "model.py", tmp_path / "page.html"
+    source.write_text(SOURCE, encoding="utf-8")
+    done = cli("upgrade", *PAIR, str(source), "--format", "html", "-o", str(page))
+    report = UpgradeReport.from_json(json.loads(cli("upgrade", *PAIR, str(source), "--format", "json").stdout))
+    assert done.returncode == report.exit_code()
+    text = page.read_text(encoding="utf-8")
+    told = [row.id for row in report.rows if row.change.value != "clear"]
+    assert all(f'id="{id}"' in text for id in told)
+    assert report.lines
+    assert all(f'id="{source}:{line.line}"' in text for line in report.lines)
+    refused = cli("upgrade", *PAIR, "--format", "html", "--", "true")
+    assert refused.returncode == 2
+    assert "a command behind -- has table, json and markdown" in refused.stderr
+
+
 def test_it_answers_within_two_seconds(cli: Cli) -> None:
     """Of the processor's time, which other tests beside it do not change."""
     before = os.times()

@@ -112,3 +112,71 @@ def test_what_cannot_be_called_is_said(tmp_path: Path) -> None:
     first, second = out.splitlines()
     assert first == "a int cannot be called"
     assert "the inputs do not fit" in second
+
+
+CARRIED = """
+torch.cuda.is_initialized = lambda: True  # what makes a fork of this process useless
+"""
+
+
+def test_a_call_is_carried_over_where_this_process_cannot_be_forked(tmp_path: Path) -> None:
+    """A closure with globals of its file; inputs that share memory still do; every run starts from the same state."""
+    out = run(
+        CARRIED
+        + """
+calls, counts = [], {"calls": 0}
+
+def make(scale):
+    def inner(a, b, *, shift):
+        calls.append(1)
+        counts["calls"] += 1
+        b.add_(counts["calls"])
+        return torch.relu(a * scale) + shift
+    return inner
+
+x = torch.linspace(-2, 2, 16)
+for config in (INJECTED, None):
+    found = diagnose_call(make(3.0), (x, x[4:]), {"shift": 1.0}, options=quick, config=config)
+    print(found.conclusion.value, found.culprits[0].op if found.culprits else None, len(calls), x[0].item())
+    assert any("pickle" in note for note in found.warnings), found.warnings
+""",
+        tmp_path,
+    )
+    assert out.split() == ["defect", "relu", "0", "-2.0", "healthy", "None", "0", "-2.0"]
+
+
+def test_modules_of_the_users_file_are_carried_over(tmp_path: Path) -> None:
+    out = run(
+        CARRIED
+        + """
+FACTOR = 2.0
+
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        return torch.relu(self.linear(x)) * FACTOR
+
+print(diagnose_call(torch.compile(Scaled()), (torch.randn(3, 4),), options=quick).conclusion.value)
+""",
+        tmp_path,
+    )
+    assert out.split() == ["healthy"]
+
+
+def test_what_can_neither_be_forked_nor_pickled_is_said(tmp_path: Path) -> None:
+    out = run(
+        CARRIED
+        + """
+from compilefix.errors import HarnessError
+try:
+    diagnose_call(lambda x, lock: x, (torch.ones(2), threading.Lock()), options=quick)
+except HarnessError as error:
+    print(error)
+""",
+        tmp_path,
+    )
+    assert "cannot pickle '_thread.lock' object" in out
+    assert out.rstrip().endswith("diagnose FILE:FUNC instead")

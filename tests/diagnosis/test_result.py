@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from compilefix.cure import Cure, Effect
-from compilefix.diagnosis.result import Conclusion, Culprit, Diagnosis, Likeness, Match, Minimal, Step, Trial
+from compilefix.diagnosis.result import Conclusion, Culprit, Diagnosis, GraphDiff, Likeness, Match, Minimal, Step, Trial
 from compilefix.environment import Environment
 from compilefix.errors import Exit, UsageError
 from compilefix.issue import Symptom
@@ -59,7 +59,8 @@ def diagnosis() -> Diagnosis:
             trial("useless", 1, 1.0, Effect.DOES_NOT_CURE),
         ),
         minimal=Minimal(source="import torch\n", good=None, nodes=1, nodes_before=9, elements=1, elements_before=64),
-        steps=(Step(phase="localise", what="nothing is lowered", did=Did.OK, seconds=1.0),),
+        diffs=(GraphDiff(name="001_a_pass", text="--- a\n+++ b\n-x\n+y", left_out=2),),
+        steps=(Step(phase="localise", what="nothing is lowered", did=Did.OK, seconds=1.0, suspects=4),),
         phases={"localise": 1.0},
     )
 
@@ -67,6 +68,17 @@ def diagnosis() -> Diagnosis:
 def test_json_goes_back_and_forth(diagnosis: Diagnosis) -> None:
     raw = json.loads(json.dumps(diagnosis.to_json()))
     assert Diagnosis.from_json(raw) == diagnosis
+
+
+def test_a_diagnosis_of_before_there_were_diffs_is_read(diagnosis: Diagnosis) -> None:
+    """The schema has not changed: what was added is optional."""
+    raw = json.loads(json.dumps(diagnosis.to_json()))
+    for added in ("diffs", "no_diff"):
+        del raw[added]
+    del raw["steps"][0]["suspects"]
+    old = Diagnosis.from_json(raw)
+    assert (old.diffs, old.no_diff, old.steps[0].suspects) == ((), None, None)
+    assert replace(old, diffs=diagnosis.diffs, steps=diagnosis.steps) == diagnosis
 
 
 @pytest.mark.parametrize("raw", [{}, [], {"schema": 1, "kind": "diagnosis"}, {"schema": 2, "kind": "diagnosis"}])

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from compilefix.calls import compare_releases
 from compilefix.check import CheckReport
+from compilefix.diagnosis.result import Diagnosis
 from compilefix.environment import Environment
 from compilefix.issue import STAGES, Expectation, Symptom, Truth
 from compilefix.outcome import Did, Difference, Outcome, Result, Target, Verdict
+from compilefix.upgrade.difference import UpgradeReport
 
 HOSTILE = (
     "a|b `x` ```y``` \x1b[31mred\x1b[0m \x1b]8;;http://h\x07link\x1b]8;;\x07 "
@@ -210,6 +215,35 @@ def _unicode_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 def reports() -> dict[str, CheckReport]:
     """Return all canned reports by name."""
     return REPORTS
+
+
+@pytest.fixture(scope="session")
+def diagnoses() -> dict[str, Diagnosis]:
+    """Return diagnoses by what is special about them, as real runs on torch 2.13.0 wrote them down."""
+    raw = json.loads((Path(__file__).parent / "diagnoses.json").read_text(encoding="utf-8"))
+    return {name: Diagnosis.from_json(one) for name, one in raw.items()}
+
+
+SOURCE = """import torch
+from packaging.version import Version
+
+if Version(torch.__version__) < Version("2.14"):
+    OLD = True
+
+
+# https://github.com/pytorch/pytorch/issues/188213
+@torch.compile
+def step(x, row):
+    return torch.select_scatter(x, row, 0, 2)
+"""
+
+
+@pytest.fixture(scope="session")
+def upgrade_report(tmp_path_factory: pytest.TempPathFactory) -> UpgradeReport:
+    """Return what the shipped measurements say of an upgrade, and of lines that it concerns."""
+    path = tmp_path_factory.mktemp("theirs") / "model.py"
+    path.write_text(SOURCE, encoding="utf-8")
+    return compare_releases("2.9.1", "2.14.1", path)
 
 
 @pytest.fixture(scope="session", params=REPORTS)

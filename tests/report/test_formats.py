@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import compilefix
-from compilefix import report as formats
 from compilefix.check import CheckReport
 from compilefix.errors import UsageError
+from compilefix.report import check as formats
 
 PACKAGE = Path(compilefix.__file__).parent
 
@@ -34,8 +34,8 @@ def test_a_new_format_is_one_new_file(tmp_path: Path) -> None:
     """A module dropped into the package is a format."""
     shutil.copytree(PACKAGE, tmp_path / "compilefix", ignore=shutil.ignore_patterns("__pycache__", "_repros"))
     module = "def render(report, *, width, color):\n    return f'{report} {width} {color}!'\n"
-    (tmp_path / "compilefix" / "report" / "shout.py").write_text(module, encoding="utf-8")
-    code = "from compilefix import report; print(report.render('shout', 'hello', width=7))"
+    (tmp_path / "compilefix" / "report" / "check" / "shout.py").write_text(module, encoding="utf-8")
+    code = "from compilefix.report import check as report; print(report.render('shout', 'hello', width=7))"
     assert python(code, tmp_path) == "hello 7 False!\n"
 
 
@@ -44,15 +44,16 @@ def test_rich_is_loaded_for_tables_only(name: str) -> None:
     """Naming the formats loads none of them; only the table needs rich, none needs torch."""
     code = (
         "import sys\n"
-        "from compilefix import report\n"
+        "from compilefix.report import check as report\n"
         "assert 'table' in report.FORMATS\n"
-        f"assert 'compilefix.report.{name}' not in sys.modules\n"
+        f"assert 'compilefix.report.check.{name}' not in sys.modules\n"
         "from compilefix.check import CheckReport\n"
         "from compilefix.environment import Environment\n"
         "here = Environment(torch='2', torch_git=None, python='3.11', system='Linux', machine='x', isa=None, cxx=None,"
         " triton=None, cuda=None)\n"
         f"report.render('{name}', CheckReport(environment=here, results=()))\n"
-        "print([m for m in ('rich', 'torch', 'compilefix.report.table') if m in sys.modules])\n"
+        "heavy = ('rich', 'torch', 'compilefix.report.table', 'compilefix.report.check.table')\n"
+        "print([m for m in heavy if m in sys.modules])\n"
     )
     assert python(code, PACKAGE.parent) == "[]\n"
 

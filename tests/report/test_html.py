@@ -8,13 +8,14 @@ from html.parser import HTMLParser
 
 from compilefix.check import CheckReport
 from compilefix.outcome import Difference, Target
-from compilefix.report import html, render
+from compilefix.report import html
+from compilefix.report.check import render
 
 VOID = {"meta", "link", "input", "br", "img", "rect", "path"}
 
 
 class Balanced(HTMLParser):
-    """Collects ids and text, and fails where an element is closed that is not open."""
+    """Collects ids, links and what is read out, and fails where an element is closed that is not open."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -30,6 +31,7 @@ class Balanced(HTMLParser):
         named = dict(attrs)
         self.ids += [named["id"] or ""] if "id" in named else []
         self.links += [value or "" for name, value in attrs if name in ("href", "src")]
+        self.text += [named["aria-label"] or ""] if "aria-label" in named else []
         if tag not in VOID:
             self.open.append(tag)
 
@@ -105,3 +107,10 @@ def test_a_page_of_many_records_stays_below_a_megabyte() -> None:
     rows[0] = replace(rows[0], workarounds={Target("inductor"): OK})
     page = render("html", check_report(*rows))
     assert len(page.encode("utf-8")) < 1_000_000, len(page)
+
+
+def test_what_later_stages_repeat_is_told_once(reports: dict[str, CheckReport]) -> None:
+    """The first bad stage has the differences, those behind it refer to it."""
+    page = render("html", replace(reports["mixed"], results=reports["mixed"].results[2:3]))
+    assert page.count("4 of 10 elements differ") == 1
+    assert page.count("as aot_eager:cpu") == 2

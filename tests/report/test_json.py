@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from compilefix.check import CheckReport
 from compilefix.outcome import Target
-from compilefix.report import render
+from compilefix.report.check import render
 
 SURROGATES = st.text(alphabet=st.characters(codec=None))
 

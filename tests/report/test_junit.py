@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from compilefix.check import CheckReport
 from compilefix.outcome import Verdict
-from compilefix.report import render
+from compilefix.report.check import render
 
 STATES = ("failure", "error", "skipped")
 ALLOWED = re.compile(r"[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")

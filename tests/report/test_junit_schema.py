@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from compilefix.check import CheckReport, merge
-from compilefix.report import render
+from compilefix.report.check import render
 from tests.conftest import FIXTURES, Cli
 
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).with_name("junit.xsd")))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compilefix.check import CheckReport
-from compilefix.report import render
+from compilefix.report.check import render
 from compilefix.report.markdown import code, fence
 
 

@@ -12,7 +12,7 @@ from compilefix import measured
 from compilefix.measured import Measurement
 from compilefix.registry import Record, discover
 from compilefix.report import releases
-from compilefix.report.releases import SIGNS
+from compilefix.report.signs import RELEASES
 from compilefix.upgrade import matrix
 from compilefix.upgrade.matrix import Matrix
 from tests.runner.test_schedule import environment
@@ -37,7 +37,7 @@ def test_three_shapes_tell_the_states_apart(width: int, encoding: str, monkeypat
     text = releases.table(records, found, width=width)
     assert text.encode(encoding).decode(encoding) == text
     assert max(map(cell_len, text.splitlines())) <= width
-    assert len({sign[encoding == "ascii"] for sign in SIGNS.values()}) == 3
+    assert len({sign[encoding == "ascii"] for sign in RELEASES.values()}) == 3
     assert "torch 2.13.0: 1 bad, 1 good, 1 not measured" in text
     flat = " ".join(text.split())
     assert "torch 2.5.0: 0 bad, 0 good, 3 not measured (does not install: no wheel)" in flat

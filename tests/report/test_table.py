@@ -16,7 +16,8 @@ from rich.cells import cell_len
 
 from compilefix.check import CheckReport
 from compilefix.outcome import Did, Verdict
-from compilefix.report import interface, render
+from compilefix.report import interface
+from compilefix.report.check import render
 from compilefix.text import strip_ansi
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -9,9 +9,9 @@ import pytest
 
 from compilefix import registry, runner
 from compilefix.check import CheckReport
-from compilefix.cli.progress import Silent
 from compilefix.errors import HarnessError
 from compilefix.outcome import Did, Result, Target, Verdict
+from compilefix.progress import Silent
 from tests.conftest import CACHE, DEADLY, FIXTURES
 
 pytestmark = pytest.mark.slow

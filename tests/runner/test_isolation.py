@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from compilefix import registry, runner
-from compilefix.cli.progress import Silent
 from compilefix.issue import Issue
 from compilefix.outcome import Target
+from compilefix.progress import Silent
 from tests.conftest import CACHE
 
 MANY = 8

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from compilefix import ops, runner
-from compilefix.cli.progress import Silent
 from compilefix.ops import selection
 from compilefix.outcome import Target
+from compilefix.progress import Silent
 from compilefix.workarounds import hostile, probe
 from tests.conftest import CACHE
 

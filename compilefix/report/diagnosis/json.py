@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from compilefix.diagnosis.result import Diagnosis
-from compilefix.report.json import strict
+from compilefix.report.json import dumps
 
 
 def render(diagnosis: Diagnosis, *, width: int | None, color: bool) -> str:
-    """Return the diagnosis as JSON; numbers that JSON does not have become strings."""
-    return json.dumps(strict(diagnosis.to_json()), indent=2, allow_nan=False, default=str) + "\n"
+    """Return the diagnosis as JSON."""
+    return dumps(diagnosis.to_json())

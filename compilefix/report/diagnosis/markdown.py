@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compilefix.cure import Effect
 from compilefix.diagnosis.result import Conclusion, Diagnosis
-from compilefix.report.diagnosis.table import paid
+from compilefix.report.diagnosis._price import paid
 from compilefix.report.interface import block, cause, describe
 from compilefix.report.markdown import code, environment_rows, escape, fence, table
 

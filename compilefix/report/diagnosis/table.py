@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from compilefix.cure import Cure
 from compilefix.diagnosis.result import Conclusion, Diagnosis, Likeness, Trial
+from compilefix.report.diagnosis._price import paid
 from compilefix.report.interface import describe, where
+from compilefix.report.signs import CONCLUSIONS
 from compilefix.report.table import Page
 
-_STYLES = {
-    Conclusion.HEALTHY: ("✔", "+", "bold green"),
-    Conclusion.DEFECT: ("✘", "x", "bold red"),
-    Conclusion.FAILS_PLAINLY: ("!", "!", "bold red"),
-    Conclusion.NOT_DETERMINISTIC: ("?", "?", "bold magenta"),
-    Conclusion.UNRESOLVED: ("?", "?", "bold magenta"),
-}
 LEAD = 12
 
 
 def render(diagnosis: Diagnosis, *, width: int | None, color: bool) -> str:
     """Return what is wrong, where, since what is known, and what works instead."""
     page = Page(width, color=color)
-    symbol, style = page.symbol(_STYLES[diagnosis.conclusion]), _STYLES[diagnosis.conclusion][2]
+    sign = CONCLUSIONS[diagnosis.conclusion]
     symptom = f": {diagnosis.symptom.value}" if diagnosis.symptom else ""
-    page.paragraph(f"{symbol} {diagnosis.subject}: {diagnosis.conclusion.value}{symptom}", style=style)
+    page.paragraph(f"{page.symbol(sign)} {diagnosis.subject}: {diagnosis.conclusion.value}{symptom}", style=sign.color)
     for lead, text in _lines(diagnosis):
         page.paragraph(text, lead=f"{lead:{LEAD}}", lead_style="bold", indent=2)
     page.paragraph(f"{where(diagnosis.environment)} · {len(diagnosis.steps)} probes, {_seconds(diagnosis)}")
@@ -92,16 +86,6 @@ def _cures(diagnosis: Diagnosis) -> list[tuple[str, str]]:
 
 def _short(trial: Trial) -> str:
     return f"{trial.cure.what} ({paid(trial.cure)})"
-
-
-def paid(cure: Cure) -> str:
-    """Return the price of a cure in words."""
-    parts = [f"{cure.ratio:.2f}x the time" if cure.ratio is not None else "time not measured"]
-    if cure.graph_breaks:
-        parts.append(f"{cure.graph_breaks:+d} graph breaks")
-    if cure.extra_bytes:
-        parts.append(f"{cure.extra_bytes:+d} bytes")
-    return ", ".join(parts)
 
 
 def _seconds(diagnosis: Diagnosis) -> str:

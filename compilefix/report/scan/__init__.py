@@ -1,17 +1,18 @@
-"""Formats of a source scan: one file a format, found by its name and imported only when chosen."""
+"""Formats of `ScanReport`: one file a format, found by its name and imported only when chosen."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+from typing import TYPE_CHECKING
 
-from compilefix.errors import UsageError
-from compilefix.scan.finding import ScanReport
+from compilefix.report import formats
+
+if TYPE_CHECKING:
+    from compilefix.scan.finding import ScanReport
 
 __all__ = ["FORMATS", "render"]
 
-FORMATS: dict[str, str] = {m.name: f"{__name__}.{m.name}" for m in pkgutil.iter_modules(__path__)}
-"""Format name to module name: a new format is one new file that defines ``render``."""
+FORMATS = formats.find(__name__, __path__)
+"""Format name to module name, by file name: a new format is one new file that defines ``render``."""
 
 
 def render(name: str, report: ScanReport, *, notes: bool, width: int | None = None, color: bool = False) -> str:
@@ -20,7 +21,5 @@ def render(name: str, report: ScanReport, *, notes: bool, width: int | None = No
 
     `width` is that of the terminal that reads it, None where none does. Raises `UsageError` for an unknown format.
     """
-    if name not in FORMATS:
-        raise UsageError(f"unknown format {name!r}; one of {', '.join(FORMATS)}")
-    text: str = importlib.import_module(FORMATS[name]).render(report, notes=notes, width=width, color=color)
+    text: str = formats.load(FORMATS, name).render(report, notes=notes, width=width, color=color)
     return text

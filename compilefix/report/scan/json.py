@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
+from compilefix.report.json import dumps
 from compilefix.scan.finding import ScanReport
 
 
 def render(report: ScanReport, *, notes: bool, width: int | None, color: bool) -> str:
     """Return the report as JSON."""
-    return json.dumps(report.to_json(), indent=2) + "\n"
+    return dumps(report.to_json())

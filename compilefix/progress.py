@@ -1,13 +1,17 @@
-"""The progress line on stderr: what runs now, what is done."""
+"""What is shown while one waits, on stderr or in a notebook: what runs now, what is done."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
+from compilefix import notebook
 from compilefix.environment import Environment
 from compilefix.outcome import Result
+
+if TYPE_CHECKING:
+    from compilefix.diagnosis.result import Step
 
 
 class Silent:
@@ -93,13 +97,72 @@ class Bar(Silent):
         self.display.update(self._task, description=", ".join(self._running))
 
 
+class Notebook(Silent):
+    """A bar in the output of a notebook's cell."""
+
+    def __init__(self, line: notebook.Line, on_started: Callable[[], None]) -> None:
+        super().__init__(on_started)
+        self._line = line
+        self._running: dict[str, None] = {}
+        self._runs = self._done = 0
+
+    def warming(self) -> None:
+        """Say that torch is being loaded."""
+        self._line.show("loading torch's compiler (longer on a machine's first run)")
+
+    def started(self, environment: Environment, runs: int) -> None:
+        """Start counting."""
+        super().started(environment, runs)
+        self._runs = runs
+        self._line.show(f"torch {environment.torch}", 0, runs)
+
+    def ran(self, event: str, what: str) -> None:
+        """Show what runs; workarounds are runs that nobody could count beforehand."""
+        if event == "run":
+            self._running[what] = None
+            self._runs += what.endswith(" workaround")
+        else:
+            self._running.pop(what, None)
+            self._done += 1
+        self._line.show(", ".join(self._running), self._done, self._runs)
+
+
+@contextlib.contextmanager
+def probes() -> Iterator[Callable[[Step], None]]:
+    """Yield what is told of each probe of a diagnosis; it shows them in a notebook, and nothing elsewhere."""
+    if not notebook.running():
+        yield lambda _: None
+        return
+    line, number = notebook.Line(), 0
+
+    def show(step: Step) -> None:
+        nonlocal number
+        number += 1
+        line.show(f"probe {number}, {step.phase}: {step.what}: {step.did.value}")
+
+    line.show("loading torch's compiler")
+    try:
+        yield show
+    finally:
+        line.close()
+
+
 @contextlib.contextmanager
 def progress(stream: TextIO, on_started: Callable[[], None], *, each: bool = True) -> Iterator[Silent]:
     """
-    Show progress on `stream`, a bar on a terminal, plain lines elsewhere; `on_started` marks the first run.
+    Show progress on `stream`, a bar on a terminal or in a notebook, plain lines elsewhere.
+
+    `on_started` is called when the first run begins.
 
     Without `each` the plain lines leave out what every record came to.
     """
+    if notebook.running():
+        line = notebook.Line()
+        try:
+            yield Notebook(line, on_started)
+        finally:
+            line.close()
+        return
     if not stream.isatty():
         yield Plain(stream, on_started, each=each)
         return

@@ -1,18 +1,14 @@
-"""The report of an upgrade: what appears, stays and goes, and which of the user's lines it concerns."""
+"""The report of an upgrade in parts: what appears, stays and goes, and which of the user's lines it concerns."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from compilefix.report import document
 from compilefix.report.document import Document, Item, Part, plural
-from compilefix.report.json import strict
 from compilefix.upgrade.difference import Change, Line, Row, UpgradeReport
 
-FORMATS = ("table", "json", "markdown")
-
-_HEADINGS = {
+HEADINGS = {
     Change.APPEARS: ("Appears", "red"),
     Change.CHANGES: ("Plain code does otherwise", "yellow"),
     Change.UNTESTED: ("Untested on one of the two, or on both", "magenta"),
@@ -21,7 +17,7 @@ _HEADINGS = {
 }
 """In the order of what an upgrade asks for; what it changes nothing about comes last."""
 
-_LINES = {
+LINES = {
     "concerned": ("Your lines: they call what is bad on the new release", "red"),
     "needed": ("Your workarounds that take effect", "yellow"),
     "other branch": ("Your version gates that decide otherwise", "yellow"),
@@ -30,15 +26,8 @@ _LINES = {
 }
 
 
-def render(report: UpgradeReport, format: str = "table", *, width: int | None = None, color: bool = False) -> str:
-    """Return `report` in one of `FORMATS`, ending with a newline."""
-    if format == "json":
-        return json.dumps(strict(report.to_json()), indent=2, allow_nan=False) + "\n"
-    whole = _document(report)
-    return document.markdown(whole) if format == "markdown" else document.text(whole, width=width, color=color)
-
-
-def _document(report: UpgradeReport) -> Document:
+def documented(report: UpgradeReport) -> Document:
+    """Return what a terminal and Markdown show of `report`."""
     limited = f" on {report.target}" if report.target else ""
     warnings = [
         f"{text}; what is said of it is according to the records, the rest is untested" for text in report.unmeasured
@@ -49,12 +38,13 @@ def _document(report: UpgradeReport) -> Document:
         title=f"torch {report.before} to {report.after}{limited}",
         warnings=tuple(warnings),
         parts=(*_lines(report), *_rows(report)),
-        summary=_summary(report),
+        summary=summed(report),
         commands=(("All that is known of one", f"compilefix explain {first.id}"),) if first else (),
     )
 
 
-def _summary(report: UpgradeReport) -> str:
+def summed(report: UpgradeReport) -> str:
+    """Return the report in one line."""
     words = {
         Change.APPEARS: ("appears", "appear"),
         Change.CHANGES: ("changes", "change"),
@@ -68,13 +58,13 @@ def _summary(report: UpgradeReport) -> str:
     text = f"{report.before} to {report.after}, {plural(len(report.rows), 'record')}: {', '.join(told)}"
     if report.files is None:
         return text
-    found = {verdict: sum(line.verdict == verdict for line in report.lines) for verdict in _LINES}
+    found = {verdict: sum(line.verdict == verdict for line in report.lines) for verdict in LINES}
     lines = ", ".join(f"{n} {verdict}" for verdict, n in found.items() if n) or "none concerned"
     return f"{text}; your lines in {plural(report.files, 'file')}: {lines}"
 
 
 def _rows(report: UpgradeReport) -> Iterator[Part]:
-    for change, (heading, style) in _HEADINGS.items():
+    for change, (heading, style) in HEADINGS.items():
         rows = report.of(change)
         if rows:
             yield Part(heading=heading, style=style, items=tuple(_row(report, row) for row in rows))
@@ -108,7 +98,7 @@ def _why(why: str, change: Change) -> str:
 
 
 def _lines(report: UpgradeReport) -> Iterator[Part]:
-    for verdict, (heading, style) in _LINES.items():
+    for verdict, (heading, style) in LINES.items():
         those = [line for line in report.lines if line.verdict == verdict]
         if those:
             yield Part(heading=heading, style=style, items=tuple(map(_line, those)))
