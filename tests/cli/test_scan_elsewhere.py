@@ -136,7 +136,8 @@ def test_the_hook_installs_what_a_scan_imports_and_no_torch(project: Path, tmp_p
     assert "torch" not in names
     code = (
         "import sys, pathlib\nfrom importlib import metadata\nfrom compilefix.cli import main\n"
-        "for more in (['--format', 'table'], ['--format', 'sarif'], ['--diff'], ['--fix']):\n"
+        "from compilefix.report.scan import FORMATS\n"
+        "for more in (*(['--format', name] for name in FORMATS), ['--diff'], ['--fix']):\n"
         "    main(['scan', 'code.py', '--min-torch', '2.9', '-o', 'out', *more])\n"
         "tops = {name.partition('.')[0] for name in sys.modules}\n"
         "print(*{d for top, all in metadata.packages_distributions().items() if top in tops for d in all})\n"
