@@ -20,7 +20,7 @@ ISSUE = Issue(
     config={"torch._inductor.config.cpp.cxx": ("/bin/false",)},
     workaround_config={"torch._dynamo.config.suppress_errors": True},
     requires=("linux",),
-    matches=(r"InvalidCxxCompiler|No working C\+\+ compiler found|C\+\+ compile error",),
+    matches=(r"InvalidCxxCompiler|No working C\+\+ compiler found|(?s:C\+\+ compile error.*No such file)",),
     references=(
         "https://github.com/pytorch/pytorch/issues/154127",
         "https://github.com/pytorch/pytorch/issues/157458",
