@@ -89,6 +89,8 @@ def _decision(id: str) -> Decision:
         return gate.decide(id, records[id].known)
     except CompilefixError as error:
         raise pytest.UsageError(str(error)) from None
+    except ImportError as error:
+        pytest.fail(f'{MARK}("{id}") cannot be decided: torch does not import ({error})', pytrace=False)
 
 
 def _stale(id: str, decision: Decision) -> str:

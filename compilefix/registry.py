@@ -168,6 +168,13 @@ _CLOSED: dict[str, tuple[str, ...]] = {
 """Values that exist whether or not a record has them."""
 
 
+def terms(records: Iterable[Record]) -> list[str]:
+    """Return every term that `Registry.select` knows, besides ids, such as ``symptom:wrong-result``, sorted."""
+    records = tuple(records)
+    found = {key: {*_CLOSED.get(key, ()), *(v for r in records for v in of(r))} for key, of in _TERMS.items()}
+    return sorted(f"{key}:{value}" for key, values in found.items() for value in values)
+
+
 def _matches(record: Record, term: str) -> bool:
     key, colon, value = term.partition(":")
     return value in _TERMS[key](record) if colon else record.id == term

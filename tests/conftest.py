@@ -21,6 +21,38 @@ CACHE = Path(tempfile.gettempdir()) / f"compilefix-tests-{getpass.getuser()}"
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
+LONGEST = (
+    "test_repros.py",
+    "runner/test_isolation.py",
+    "cli/test_check.py",
+    "cli/test_measure.py",
+    "cli/test_cuda_interpreted.py",
+    "docs/test_site.py",
+    "cli/test_workarounds.py",
+    "cli/test_diagnose.py",
+    "upgrade/test_environments.py",
+    "cuda_interpreted/test_backend.py",
+    "diagnosis/test_live.py",
+    "ops/test_compiled.py",
+    "report/test_page.py",
+    "cli/test_doctor.py",
+    "test_wheel.py",
+)
+"""Files that take minutes, the longest first: begun last, one of them would keep one worker of xdist busy alone."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let xdist take files in the order in which they are collected, not those with the most tests first."""
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In xdist's workers, begin with the longest files; the order of the others stays."""
+    if hasattr(config, "workerinput"):
+        rank = {HERE / name: number for number, name in enumerate(LONGEST)}
+        items.sort(key=lambda item: rank.get(item.path, len(rank)))
+
 
 def command(*arguments: str) -> list[str]:
     """Return the command line that runs compilefix."""

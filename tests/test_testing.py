@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -41,6 +42,24 @@ def test_a_wrong_value_and_its_gradient_are_named() -> None:
         assert_compiled_matches(total, torch.randn(4, 8, requires_grad=True))
     assert "values of result, call 0" in str(caught.value)
     assert_compiled_matches(total, torch.randn(4, 8), targets=("aot_eager",))
+
+
+@pytest.mark.usefixtures("wrong_relu")
+def test_a_suite_whose_warnings_are_errors_still_compares_values() -> None:
+    """A warning ends neither run, so that it cannot stand for what is compared; the suite's filters are left alone."""
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        warnings.warn("old", DeprecationWarning, stacklevel=2)
+        return x.relu()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        before = list(warnings.filters)
+        with pytest.raises(AssertionError, match="values of result, call 0"):
+            assert_compiled_matches(program, torch.randn(4, 8))
+        assert warnings.filters == before
+        with pytest.raises(DeprecationWarning):
+            program(torch.ones(1))
 
 
 def test_arguments_are_left_alone_and_writes_into_them_are_compared() -> None:

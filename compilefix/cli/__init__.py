@@ -11,27 +11,45 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from compilefix import __version__
+from compilefix.cli.manual import (
+    CACHE,
+    CONFIG,
+    HARNESS,
+    INTERRUPTED,
+    JOURNAL,
+    MEASURED,
+    RECORDS,
+    REPORT,
+    USAGE,
+    Manual,
+    filled,
+)
 from compilefix.errors import CompilefixError, Exit, UsageError
 
-EPILOG = """\
-exit codes:
-  0 as expected   1 findings   2 usage   3 harness or environment failed
-  4 inconclusive  130 interrupted
-
-examples:
-  compilefix check                                 which known defects hit the torch in front of you
-  compilefix check gh198094 --format markdown      one record, ready to paste into a report
-  compilefix list --select symptom:wrong-gradient  what is known, without importing torch
-  compilefix explain gh198094                      why it happens and what to write instead
-  compilefix diagnose model.py:forward             what breaks your own function, and what works instead
-  compilefix upgrade --from 2.9.1 --to 2.14.1 src  what changes, and which of your lines it concerns
-"""
+MANUAL = Manual(
+    description="""
+Which known torch.compile defects hit the torch in front of you, and what works instead. Each verb has a help of its
+own: compilefix VERB --help.""",
+    examples=(
+        ("compilefix check", "which known defects hit the torch in front of you"),
+        ("compilefix explain gh198094", "why one of them happens, and what to write instead"),
+        ("compilefix diagnose model.py:forward", "what breaks your own function, and what works instead"),
+        ("compilefix upgrade --from 2.9.1 --to 2.14.1 src", "what changes, and which of your lines it concerns"),
+    ),
+    exits={0: "as expected", 1: "findings", 2: USAGE, 3: HARNESS, 4: "inconclusive", 130: INTERRUPTED},
+    reads=(CONFIG, RECORDS, MEASURED),
+    writes=(REPORT, CACHE, JOURNAL),
+    more={"COMPILEFIX_<OPTION>": "default of an option, such as COMPILEFIX_TIMEOUT=30; each verb names those it takes"},
+)
 
 
 class Verb(Protocol):
     """What a module of this package defines."""
 
     HELP: str
+    """One sentence, for the list of verbs."""
+
+    MANUAL: Manual
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the verb's arguments."""
@@ -48,62 +66,66 @@ class Parser(argparse.ArgumentParser):
         self.exit(Exit.USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def verbs() -> dict[str, Verb]:
-    """Return all verbs by name."""
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name.startswith("verb_"))
-    return {n.removeprefix("verb_"): cast(Verb, importlib.import_module(f"{__name__}.{n}")) for n in names}
+def names() -> list[str]:
+    """Return the names of all verbs; imports none of them."""
+    found = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name.startswith("verb_"))
+    return [name.removeprefix("verb_") for name in found]
 
 
-def parser() -> argparse.ArgumentParser:
-    """Build the parser of all verbs."""
+def load(name: str) -> Verb:
+    """Import the verb called `name`."""
+    return cast(Verb, importlib.import_module(f"{__name__}.verb_{name}"))
+
+
+def parser(only: str | None = None) -> argparse.ArgumentParser:
+    """Build the parser of all verbs, of one, or (``""``) of none: a command pays for its own verb's imports only."""
     top = Parser(
         prog="compilefix",
-        description="Which known torch.compile defects hit the torch in front of you, and what works instead.",
-        epilog=EPILOG,
+        description=MANUAL.above(),
+        epilog=MANUAL.below(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"compilefix {__version__}")
     sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
-    for name, verb in verbs().items():
+    for name in names() if only is None else filter(None, [only]):
+        verb = load(name)
         child = sub.add_parser(
-            name, help=verb.HELP, description=verb.HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+            name,
+            help=verb.HELP,
+            description=f"{filled(_sentence(verb.HELP))}\n\n{verb.MANUAL.above()}",
+            epilog=verb.MANUAL.below(),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         verb.configure(child)
         child.set_defaults(run=verb.run)
     return top
 
 
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
+
+
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Parse a command line; what stands behind ``--`` is the user's own command, for the verbs that take one."""
     own: list[str] = []
     argv = list(argv)
-    if "--" in argv and getattr(verbs().get(argv[0]), "TAKES_COMMAND", False):
+    only = argv[0] if argv and argv[0] in names() else "" if argv == ["--version"] else None
+    if only and "--" in argv and getattr(load(only), "TAKES_COMMAND", False):
         at = argv.index("--")
         argv, own = argv[:at], argv[at + 1 :]
         if not own:
             raise UsageError("no command stands behind --")
-    args = parser().parse_args(argv)
+    args = parser(only).parse_args(argv)
     args.command = own
     return args
-
-
-def _complete() -> None:
-    """Answer a shell that asks for completions, and exit; see ``compilefix completion``."""
-    import argcomplete
-
-    from compilefix import registry
-
-    top = parser()
-    for group in (action for action in top._actions if isinstance(action, argparse._SubParsersAction)):
-        for action in (a for child in group.choices.values() for a in child._actions if a.metavar == "ID"):
-            action.completer = lambda **_: [r.id for r in registry.discover().records]
-    argcomplete.autocomplete(top, always_complete_options="long")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     if "_ARGCOMPLETE" in os.environ:
-        _complete()
+        from compilefix.cli.completing import complete
+
+        complete(parser, names())
     try:
         args = parse(sys.argv[1:] if argv is None else argv)
         return int(args.run(args))

@@ -29,24 +29,36 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
     group.add_argument("program", nargs="?", metavar="FILE:FUNC", help="function, module, FX repro, folder, or an id")
     group.add_argument("--inputs", metavar="[FILE:]FUNC", help="makes the arguments (default: inputs() in FILE)")
     group.add_argument("--eval", action="store_true", help="put a module into evaluation mode")
-    group.add_argument("--compile", action="append", metavar="K=V", help="argument of torch.compile (repeatable)")
-    group.add_argument("--config", action="append", metavar="K=V", help="setting by its full name (repeatable)")
+    group.add_argument(
+        "--compile", action="append", metavar="K=V", help="argument of torch.compile (repeatable; default: none)"
+    )
+    group.add_argument(
+        "--config", action="append", metavar="K=V", help="setting by its full name (repeatable; default: none)"
+    )
     options.add_repros(group)
 
 
 def add_running(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add how it runs."""
     run = parser.add_argument_group("running")
-    run.add_argument("--target", action="append", metavar="T", help="BACKEND[:DEVICE][:dynamic]; default: every stage")
+    run.add_argument(
+        "--target", action="append", metavar="T", help="BACKEND[:DEVICE][:dynamic] (repeatable; default: every stage)"
+    )
     run.add_argument("--dynamic", action="store_true", help="add a :dynamic twin to every target")
-    run.add_argument("--gpu", metavar="NAME", help="GPU that inductor:cuda-interpreted compiles for")
+    run.add_argument("--gpu", metavar="NAME", help="GPU that inductor:cuda-interpreted compiles for (default: h100)")
     run.add_argument("--budget", type=float, default=300.0, metavar="S", help="seconds for all of it (default: 300)")
     run.add_argument("--timeout", type=float, metavar="S", help="seconds for one probe (default: 60)")
     run.add_argument("--memory", metavar="SIZE", help="private memory of one probe, or none (default: 8GiB)")
     run.add_argument("--jobs", type=int, metavar="N", help="probes side by side (default: cores)")
     run.add_argument("--seed", type=int, metavar="N", help="seed of every run (default: 0)")
-    run.add_argument("--isolation", choices=config.ISOLATION, help="fork from a warmed parent, or spawn a fresh Python")
-    run.add_argument("--cache-dir", metavar="DIR", help="where compiled C++ objects are kept")
+    run.add_argument(
+        "--isolation",
+        choices=config.ISOLATION,
+        help="fork from a warmed parent, or spawn a fresh Python a run (default: fork where there is one)",
+    )
+    run.add_argument(
+        "--cache-dir", metavar="DIR", help="where compiled C++ objects are kept (default: ~/.cache/compilefix)"
+    )
     return run
 
 

@@ -26,23 +26,30 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
         "--select",
         action="append",
         metavar="TERM",
-        help="keep what matches any TERM: an id, stage:…, symptom:…, op:…, device:…, record:… (repeatable)",
+        help="keep what matches a TERM: ID, stage:…, symptom:…, op:…, device:…, record:… (repeatable; default: all)",
     )
-    group.add_argument("--ignore", action="append", metavar="TERM", help="drop what matches TERM (repeatable)")
+    group.add_argument(
+        "--ignore", action="append", metavar="TERM", help="drop what matches TERM (repeatable; default: none)"
+    )
     add_repros(group)
 
 
 def add_repros(parser: argparse._ActionsContainer) -> None:
     """Add ``--repros``."""
     parser.add_argument(
-        "--repros", action="append", metavar="DIR", help="a folder with repros of your own besides the shipped ones"
+        "--repros",
+        action="append",
+        metavar="DIR",
+        help="a folder with repros of your own besides the shipped ones (repeatable)",
     )
 
 
 def add_index(group: argparse._ActionsContainer) -> None:
     """Add ``--index-url``, where releases of torch come from."""
     group.add_argument(
-        "--index-url", metavar="URL", help="package index to install torch from, such as one of CPU wheels"
+        "--index-url",
+        metavar="URL",
+        help="package index to install torch from, such as one of CPU wheels (default: pip's own)",
     )
 
 
@@ -50,8 +57,12 @@ def add_output(parser: argparse.ArgumentParser, formats: Sequence[str], default:
     """Add ``--format``, ``-o`` and ``--color``."""
     group = parser.add_argument_group("output")
     group.add_argument("--format", choices=formats, help=f"report format (default: {default})")
-    group.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE, whole or not at all")
-    group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
+    group.add_argument(
+        "-o", "--output", metavar="FILE", help="write the report to FILE, whole or not at all (default: stdout)"
+    )
+    group.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="colours of the report (default: auto)"
+    )
 
 
 def settings(args: argparse.Namespace) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compilefix.cli import options
+from compilefix.cli.manual import CONFIG, ENVIRONMENTS, INTERRUPTED, MEASURED, RECORDS, USAGE, Manual
 from compilefix.cli.verb_upgrade import add_environment, announce
 from compilefix.errors import UsageError
 
@@ -24,36 +25,68 @@ HELP = "find the torch release in which a record, a function or a command of you
 FORMATS = ("table", "json", "markdown")
 REGRESS = ("wrong-result", "error", "crash", "hang")
 TAKES_COMMAND = True
-EPILOG = """\
-exit codes: 0 where the release was found, 4 where both ends are the same or cannot be judged, 130 interrupted.
-A command is good with exit code 0 and skips the release with 125. Releases that do not install are skipped.
-
-examples:
-  compilefix bisect --good 2.9.1 --bad 2.13.0 gh198280
-  compilefix bisect --bad 2.13.0 --good 2.15.0 --find-fix model.py:step --inputs model.py:batch
-  compilefix bisect --good 2.9.1 --bad 2.13.0 --regress crash -- python train.py --steps 3
-"""
+MANUAL = Manual(
+    description="""
+Halves the releases between a good and a bad one until two neighbours are left. A record's outcome is taken from the
+shipped measurements where they have it; a function or a command runs in an environment of each release. A command
+is good with exit code 0 and skips the release with 125. Releases that do not install are skipped.""",
+    examples=(
+        ("compilefix bisect --good 2.9.1 --bad 2.13.0 gh198280", "the release that brought a record's defect"),
+        (
+            "compilefix bisect --bad 2.13.0 --good 2.15.0 --find-fix model.py:step --inputs model.py:batch",
+            "the release that made your function right again",
+        ),
+        (
+            "compilefix bisect --good 2.9.1 --bad 2.13.0 --regress crash -- python train.py --steps 3",
+            "the release since which your program dies",
+        ),
+    ),
+    exits={
+        0: "the release was found",
+        2: USAGE,
+        3: "a record cannot be read, or an environment failed",
+        4: "both ends are the same, or cannot be judged",
+        130: f"{INTERRUPTED}; --resume goes on",
+    },
+    reads=(MEASURED, RECORDS, CONFIG),
+    writes=(ENVIRONMENTS, "~/.local/state/compilefix/bisect: what --resume goes on with"),
+    settings=("repros", "environments"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``bisect``."""
-    parser.epilog = EPILOG
     parser.usage = "compilefix bisect --good A --bad B [options] (ID | FILE:FUNC | -- COMMAND ...)"
     parser.add_argument("subject", nargs="?", metavar="ID|FILE:FUNC", help="a record, or a function that is compiled")
-    parser.add_argument("--good", required=True, metavar="A", help="release on which it is right")
-    parser.add_argument("--bad", required=True, metavar="B", help="release on which it is wrong")
-    parser.add_argument("--find-fix", action="store_true", help="the bad release is the older one: find the fix")
-    parser.add_argument("--regress", choices=REGRESS, help="only this class of failure is bad, another skips a release")
-    parser.add_argument("--inputs", metavar="FILE:FUNC", help="what returns the arguments of FILE:FUNC")
-    parser.add_argument("--releases", metavar="LIST", help="try only these, such as 2.10.0,2.11.0 (default: all)")
-    parser.add_argument("--target", metavar="T", help="run a record or function only on BACKEND[:DEVICE][:dynamic]")
-    parser.add_argument(
-        "--timeout", type=float, metavar="S", help="seconds of one run, then it is a hang (default: 60; 600)"
+    which = parser.add_argument_group("releases")
+    which.add_argument("--good", required=True, metavar="A", help="release on which it is right")
+    which.add_argument("--bad", required=True, metavar="B", help="release on which it is wrong")
+    which.add_argument("--find-fix", action="store_true", help="the bad release is the older one: find the fix")
+    which.add_argument("--releases", metavar="LIST", help="try only these, such as 2.10.0,2.11.0 (default: all)")
+    group = parser.add_argument_group("running")
+    group.add_argument(
+        "--regress",
+        choices=REGRESS,
+        help="only this class of failure is bad, another skips a release (default: any is bad)",
     )
-    parser.add_argument("--resume", action="store_true", help="continue what was interrupted")
-    parser.add_argument("--measure", action="store_true", help="run a record also where its outcome is known already")
-    options.add_repros(parser)
-    options.add_index(parser)
+    group.add_argument(
+        "--inputs", metavar="FILE:FUNC", help="what returns the arguments of FILE:FUNC (default: inputs() in FILE)"
+    )
+    group.add_argument(
+        "--target",
+        metavar="T",
+        help="run a record or function only on BACKEND[:DEVICE][:dynamic] (default: every stage)",
+    )
+    group.add_argument(
+        "--timeout",
+        type=float,
+        metavar="S",
+        help="seconds of one run, then it is a hang (default: 60; of a command: 600)",
+    )
+    group.add_argument("--resume", action="store_true", help="continue what was interrupted")
+    group.add_argument("--measure", action="store_true", help="run a record also where its outcome is known already")
+    options.add_repros(group)
+    options.add_index(which)
     add_environment(parser.add_argument_group("environment of a command"))
     options.add_output(parser, FORMATS, "table")
 

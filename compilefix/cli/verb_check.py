@@ -14,6 +14,7 @@ from typing import Any
 from compilefix import config, measured
 from compilefix.check import FAIL_ON, CheckReport
 from compilefix.cli import options
+from compilefix.cli.manual import CACHE, CONFIG, HARNESS, INTERRUPTED, JOURNAL, RECORDS, USAGE, Manual
 from compilefix.cuda_interpreted import gpus, orders
 from compilefix.errors import UsageError
 from compilefix.outcome import BACKENDS, INTERPRETED, TARGET_DEVICES, Target
@@ -24,6 +25,48 @@ from compilefix.report import check as report
 HELP = "run the known defects on the installed torch and say which of them are present"
 DEFAULTS: dict[str, Any] = {"timeout": 60.0, "seed": 0, "memory": "4GiB", "fail_on": "contradiction", "format": "table"}
 DEFAULTS |= {"gpu": gpus.DEFAULT, "grid": "forward"}
+MANUAL = Manual(
+    description="""
+Every record is a program. It runs plainly, twice and in float64, and then compiled, stage by stage, each run in a
+process of its own; results, gradients, writes and exceptions are compared element by element. A row of the report
+is a record, a column a stage; the leftmost bad cell is where it goes wrong, and the verdict holds it against what
+the record says.
+
+The first check on a machine compiles C++ for a minute or two; later ones take seconds. No GPU is needed: the target
+inductor:cuda-interpreted runs Inductor's CUDA kernels on the CPU.""",
+    examples=(
+        ("compilefix check", "every record on the torch in front of you"),
+        ("compilefix check gh198094 --format markdown", "one record, ready to paste into a report"),
+        (
+            "compilefix check --select symptom:wrong-gradient --target inductor:cpu --dynamic",
+            "wrong gradients only, the last stage only, with static and with dynamic shapes",
+        ),
+        ("compilefix check --shard 1/2 --format json -o part-1.json", "the first half; `merge` joins the halves"),
+    ),
+    exits={
+        0: "every record says what this torch does",
+        1: "this torch contradicts a record; with --fail-on reproduces: or has a defect",
+        2: USAGE,
+        3: f"{HARNESS}, or a record cannot be read",
+        4: "some record could not be judged",
+        130: f"{INTERRUPTED}; what was measured is reported, and --resume goes on",
+    },
+    reads=(RECORDS, CONFIG),
+    writes=(CACHE, JOURNAL, "DIR/<environment>.json, with --record DIR"),
+    settings=(
+        "timeout",
+        "jobs",
+        "seed",
+        "memory",
+        "fail_on",
+        "format",
+        "isolation",
+        "cache_dir",
+        "gpu",
+        "grid",
+        "repros",
+    ),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,9 +74,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_selection(parser)
     run = parser.add_argument_group("running")
     run.add_argument(
-        "--target", action="append", metavar="T", help="BACKEND[:DEVICE][:dynamic], repeatable; default: every stage"
+        "--target", action="append", metavar="T", help="BACKEND[:DEVICE][:dynamic] (repeatable; default: every stage)"
     )
-    run.add_argument("--device", choices=TARGET_DEVICES, help="only targets of this device")
+    run.add_argument("--device", choices=TARGET_DEVICES, help="only targets of this device (default: all there are)")
     run.add_argument("--gpu", metavar="NAME", help="GPU that inductor:cuda-interpreted compiles for (default: h100)")
     run.add_argument(
         "--grid",
@@ -45,12 +88,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--timeout", type=float, metavar="S", help="seconds for one run, then it is a hang (default: 60)")
     run.add_argument("--memory", metavar="SIZE", help="private memory of one worker, or none (default: 4GiB)")
     run.add_argument("--seed", type=int, metavar="N", help="seed of every run (default: 0)")
-    run.add_argument("--shard", metavar="I/N", help="run the I-th of N parts; join the reports with `merge`")
+    run.add_argument(
+        "--shard", metavar="I/N", help="run the I-th of N parts; join the reports with `merge` (default: all)"
+    )
     run.add_argument("--resume", action="store_true", help="take over what an interrupted check has measured")
     run.add_argument(
-        "--isolation", choices=config.ISOLATION, help="fork from a warmed parent, or spawn a fresh Python a run"
+        "--isolation",
+        choices=config.ISOLATION,
+        help="fork from a warmed parent, or spawn a fresh Python a run (default: fork where there is one)",
     )
-    run.add_argument("--cache-dir", metavar="DIR", help="where compiled C++ objects are kept between checks")
+    run.add_argument(
+        "--cache-dir", metavar="DIR", help="where compiled C++ objects are kept (default: ~/.cache/compilefix)"
+    )
     run.add_argument(
         "--workarounds",
         action="store_true",
@@ -58,11 +107,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     run.add_argument("--no-workarounds", action="store_true", help="do not run the workarounds")
     run.add_argument(
-        "--cluster", metavar="ADDRESS", help="hand the records to the workers of a Dask scheduler, all with this torch"
+        "--cluster",
+        metavar="ADDRESS",
+        help="hand the records to the workers of a Dask scheduler, all with this torch (default: this machine)",
     )
     options.add_output(parser, list(report.FORMATS), DEFAULTS["format"])
-    parser.add_argument("--fail-on", choices=FAIL_ON, help="what makes the exit code 1 (default: contradiction)")
-    parser.add_argument("--record", metavar="DIR", help="also write the measured file of this environment into DIR")
+    after = parser.add_argument_group("afterwards")
+    after.add_argument("--fail-on", choices=FAIL_ON, help="what makes the exit code 1 (default: contradiction)")
+    after.add_argument(
+        "--record", metavar="DIR", help="also write the measured file of this environment into DIR (default: none)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import argparse
 
+from compilefix.cli.manual import HARNESS, USAGE, Manual
 from compilefix.errors import Exit, HarnessError
 
 HELP = "print what bash, zsh or fish needs to complete verbs, options and ids"
 SHELLS = ("bash", "zsh", "fish")
+MANUAL = Manual(
+    description="""
+The printed code asks compilefix itself whenever the tab key is pressed, so it never goes out of date: verbs,
+options, their choices, ids of records, terms of --select, rules, targets, releases and files are completed. It
+needs the package argcomplete. In zsh it belongs behind compinit; the shell reads it once, at its start.""",
+    examples=(
+        ('eval "$(compilefix completion bash)"', "in ~/.bashrc"),
+        ('eval "$(compilefix completion zsh)"', "in ~/.zshrc, behind `autoload -U compinit; compinit`"),
+        ("compilefix completion fish > ~/.config/fish/completions/compilefix.fish", "once"),
+    ),
+    exits={0: "printed", 2: USAGE, 3: f"{HARNESS}: argcomplete is not installed"},
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``completion``."""
-    parser.epilog = (
-        "examples:\n"
-        '  eval "$(compilefix completion bash)"                        in ~/.bashrc\n'
-        '  eval "$(compilefix completion zsh)"                         in ~/.zshrc, behind compinit\n'
-        "  compilefix completion fish > ~/.config/fish/completions/compilefix.fish"
-    )
-    parser.add_argument("shell", choices=SHELLS)
+    parser.add_argument("shell", choices=SHELLS, help="your shell")
 
 
 def run(args: argparse.Namespace) -> int:

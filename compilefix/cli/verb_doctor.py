@@ -6,18 +6,32 @@ import argparse
 import json
 
 from compilefix.cli import options
+from compilefix.cli.manual import USAGE, Manual
 
-HELP = "is this machine able to compile at all? each problem with the one command that mends it"
+HELP = "say whether this machine is able to compile at all, and the one command that mends each problem"
+MANUAL = Manual(
+    description="""
+Looks at the C++ compiler, vector instructions, torch, Triton and whether it fits this torch, CUDA and its driver,
+the cache folders (writable, how large, stale), state that a bisection left behind, variables and settings that
+steer the compiler, and the disk; then it compiles a one-liner twice and says the seconds.
+
+Nothing is changed. Variables of the environment are left as they are, other than in `check`: they may be the
+problem.""",
+    examples=(
+        ("compilefix doctor", "all of it, 10 to 60 seconds"),
+        ("compilefix doctor --no-compile", "without the one-liner, a few seconds"),
+        ("compilefix doctor --format json -o doctor.json", "to be attached to a report"),
+    ),
+    exits={0: "nothing is in the way of torch.compile", 1: "something needs mending", 2: USAGE},
+    reads=("the cache folders of Inductor, Triton and compilefix: names and sizes",),
+    writes=("what compiling a one-liner leaves in Inductor's cache folder",),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``doctor``."""
-    parser.epilog = (
-        "Nothing is changed. Variables of the environment are left as they are, other than in `check`: they may be\n"
-        "the problem. Exit code 1 where something needs mending.\n\n"
-        "examples:\n  compilefix doctor\n  compilefix doctor --no-compile --format json"
-    )
-    parser.add_argument(
+    group = parser.add_argument_group("examination")
+    group.add_argument(
         "--no-compile", action="store_true", help="do not compile the one-liner (seconds instead of a minute)"
     )
     options.add_output(parser, ["table", "json"], "table")

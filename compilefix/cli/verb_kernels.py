@@ -13,10 +13,27 @@ from typing import Any
 
 from compilefix import environment
 from compilefix.cli import options
+from compilefix.cli.manual import CONFIG, HARNESS, RECORDS, USAGE, Manual
 from compilefix.cuda_interpreted import gpus, requirement
 from compilefix.errors import Exit, HarnessError, UsageError
 
 HELP = "show the kernels that Inductor writes for a GPU, what they load and store, and what they write in place"
+MANUAL = Manual(
+    description="""
+Inductor compiles the function for the named GPU; none has to be there. Each kernel is shown with the lines of your
+source that it comes from, the bytes that it moves, its loads and stores, and which arguments it writes in place.
+Where a GPU would decide by timing (padding of matrix products), both decisions are shown. Needs the Triton that
+fits this torch.""",
+    examples=(
+        ("compilefix kernels gh198280", "the kernels of a record's program"),
+        ("compilefix kernels model.py:step --gpu a100", "those of your function, for an A100"),
+        ("compilefix kernels model.py:step -o kernels --format json", "with each kernel's source in kernels/"),
+    ),
+    exits={0: "shown", 2: USAGE, 3: f"{HARNESS}: Triton does not fit, or the function does not compile"},
+    reads=("FILE: imported, and its inputs(device) called", RECORDS, CONFIG),
+    writes=("DIR/<kernel>.py, with -o DIR",),
+    settings=("repros",),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,10 +41,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "program", metavar="FILE:FUNC", help="a function of a file that also has inputs(device), or a record's id"
     )
-    parser.add_argument("--gpu", default=gpus.DEFAULT, metavar="NAME", help="GPU to compile for (default: h100)")
-    parser.add_argument("-o", "--output", metavar="DIR", help="also write each kernel's source into DIR")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
-    options.add_repros(parser)
+    group = parser.add_argument_group("compiling")
+    group.add_argument("--gpu", default=gpus.DEFAULT, metavar="NAME", help="GPU to compile for (default: h100)")
+    options.add_repros(group)
+    out = parser.add_argument_group("output")
+    out.add_argument("-o", "--output", metavar="DIR", help="also write each kernel's source into DIR (default: none)")
+    out.add_argument("--format", choices=("text", "json"), default="text", help="report format (default: text)")
 
 
 def run(args: argparse.Namespace) -> int:

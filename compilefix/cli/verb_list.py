@@ -7,16 +7,33 @@ import sys
 from collections.abc import Sequence
 
 from compilefix.cli import options
+from compilefix.cli.manual import CONFIG, MEASURED, RECORDS, USAGE, Manual
 from compilefix.errors import Exit
 from compilefix.registry import Record
 
 HELP = "list the known defects and contracts; imports no torch"
+MANUAL = Manual(
+    description="""
+An issue is listed with its symptom, the stage of the compiler that brings it in, the devices and the releases that
+are affected; a contract with what plain and compiled code make of its statement. With --matrix: records times
+releases, as measured; what was not measured is a dot, never a tick.""",
+    examples=(
+        ("compilefix list", "all that is known"),
+        ("compilefix list --select symptom:wrong-gradient --ignore device:cuda", "wrong gradients on the CPU"),
+        ("compilefix list --select record:contract", "statements about ops, and whether they are so"),
+        ("compilefix list --matrix --format json", "what was measured on which release, for a program"),
+    ),
+    exits={0: "listed", 2: USAGE, 3: "a record cannot be read; the others are listed"},
+    reads=(RECORDS, MEASURED, CONFIG),
+    settings=("repros",),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``list``."""
     options.add_selection(parser)
-    parser.add_argument("--matrix", action="store_true", help="records times releases: what was measured where")
+    group = parser.add_argument_group("view")
+    group.add_argument("--matrix", action="store_true", help="records times releases: what was measured where")
     options.add_output(parser, ("table", "json"), "table")
 
 

@@ -13,21 +13,39 @@ from typing import Any
 
 from compilefix import measured
 from compilefix.cli import options
+from compilefix.cli.manual import CACHE, CONFIG, ENVIRONMENTS, HARNESS, INTERRUPTED, MEASURED, RECORDS, USAGE, Manual
 from compilefix.cuda_interpreted import gpus
 from compilefix.errors import Exit, UsageError
 from compilefix.issue import DEVICES
 
 HELP = "run the known defects on other torch releases and write the measured files; imports no torch"
 DEFAULTS: dict[str, Any] = {"timeout": 60.0, "seed": 0, "memory": "4GiB", "gpu": gpus.DEFAULT}
+MANUAL = Manual(
+    description="""
+Each release gets an environment of its own, installed once and kept. Records run there as `check` runs them, and
+what came out is added to the measured files: `list --matrix`, `explain`, `upgrade` and gates read them. Only what
+the files lack is run, so the same command continues what was interrupted.""",
+    examples=(
+        ("compilefix measure --torch 2.9.1 --torch 2.14.1", "all records that two releases lack"),
+        ("compilefix measure --torch 2.14.1 gh198094 --again", "one record anew"),
+        ("compilefix measure --installed", "the environments that are installed, with their size"),
+        ("compilefix measure --prune --torch 2.9.1", "remove one of them"),
+    ),
+    exits={
+        0: "every record says what was measured",
+        1: "a measurement contradicts its record",
+        2: USAGE,
+        3: f"{HARNESS}, or a record cannot be read",
+        130: INTERRUPTED,
+    },
+    reads=(RECORDS, MEASURED, CONFIG),
+    writes=("repros/measured/<environment>.json, or those in --into DIR", ENVIRONMENTS, CACHE),
+    settings=("timeout", "jobs", "seed", "memory", "cache_dir", "gpu", "repros", "environments"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``measure``."""
-    parser.epilog = (
-        "Each release gets an environment of its own, installed once and kept; COMPILEFIX_ENVIRONMENTS=\n"
-        '"2.9.1=/path/to/python" or `environments = ["2.9.1=/path/to/python"]` in [tool.compilefix] names one of\n'
-        "yours instead. Only what the files lack is run, so the same command continues what was interrupted."
-    )
     options.add_selection(parser)
     run = parser.add_argument_group("measuring")
     run.add_argument("--torch", action="append", metavar="RELEASE", help="a release such as 2.9.1 (repeatable)")
@@ -41,13 +59,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--seed", type=int, metavar="N", help="seed of every run (default: 0)")
     place = parser.add_argument_group("environments")
     options.add_index(place)
-    place.add_argument("--python", metavar="VERSION", help="Python of new environments, such as 3.11")
+    place.add_argument(
+        "--python", metavar="PYTHON", help="Python of new environments, such as 3.11 (default: this one's)"
+    )
     place.add_argument("--installed", action="store_true", help="list the installed environments and their size")
     place.add_argument("--prune", action="store_true", help="remove environments: of --torch, or all; measures nothing")
-    run.add_argument("--cache-dir", metavar="DIR", help="where compiled C++ objects are kept, a folder a release")
+    run.add_argument(
+        "--cache-dir",
+        metavar="DIR",
+        help="where compiled C++ objects are kept, a folder a release (default: ~/.cache/compilefix)",
+    )
     run.add_argument("--unit", type=int, metavar="N", help="records that are run, and written, at a time (default: 12)")
     far = parser.add_argument_group("more than one machine")
-    far.add_argument("--cluster", metavar="ADDRESS", help="hand the work to the workers of a Dask scheduler")
+    far.add_argument(
+        "--cluster", metavar="ADDRESS", help="hand the work to the workers of a Dask scheduler (default: this machine)"
+    )
     far.add_argument(
         "--on",
         action="append",

@@ -8,18 +8,47 @@ import sys
 from pathlib import Path
 
 from compilefix.cli import diagnosing, options
+from compilefix.cli.manual import CACHE, CONFIG, INTERRUPTED, USAGE, Manual
 from compilefix.errors import Exit
 
 HELP = "make a misbehaving function small: a file that runs with torch alone"
+MANUAL = Manual(
+    description="""
+Takes away operations, inputs and elements as long as the program still does the same wrong, each trial in a process
+of its own. What is left is one file that needs torch alone, and beside it its good neighbour: the nearest program
+that is right.""",
+    examples=(
+        ("compilefix minimize model.py:forward -o small.py", "the smallest program, and small_good.py beside it"),
+        (
+            "compilefix minimize model.py:Net --inputs data.py:batch --eval --budget 600",
+            "a module, ten minutes at most",
+        ),
+        ("compilefix minimize -o small.py -- python train.py", "of the first graph of a program that misbehaves"),
+    ),
+    exits={
+        0: "healthy: there is nothing to make small",
+        1: "it misbehaves; the program is written",
+        2: USAGE,
+        3: "it fails without torch.compile too, or the environment failed",
+        4: "not deterministic, undecided, or not made smaller",
+        130: f"{INTERRUPTED}; the smallest so far is written",
+    },
+    reads=("FILE: imported in processes of its own", CONFIG),
+    writes=("-o FILE and FILE's good neighbour, <name>_good.py", CACHE),
+    settings=("timeout", "jobs", "seed", "memory", "isolation", "cache_dir", "gpu", "repros"),
+)
 TAKES_COMMAND = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``minimize``."""
-    parser.epilog = "exit codes: 1 it misbehaves, the file is written; 0 healthy; 4 not made smaller; else as diagnose"
+    parser.usage = "compilefix minimize [options] (FILE:FUNC | -- COMMAND ...)"
     diagnosing.add_subject(parser)
     diagnosing.add_running(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="write it to FILE, and its good neighbour beside it")
+    out = parser.add_argument_group("output")
+    out.add_argument(
+        "-o", "--output", metavar="FILE", help="write it to FILE, and its good neighbour beside it (default: stdout)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

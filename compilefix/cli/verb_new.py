@@ -7,10 +7,27 @@ import re
 from pathlib import Path
 
 from compilefix.cli import options
+from compilefix.cli.manual import CONFIG, RECORDS, USAGE, Manual
 from compilefix.errors import Exit, UsageError
 from compilefix.registry import discover, read, shipped_folder
 
 HELP = "write the file of a new issue or contract, with the blanks marked"
+MANUAL = Manual(
+    description="""
+Writes one file with the record, the inputs, the program and the workaround of a new issue, or the claim of a
+contract. Blanks are marked FILL IN. Then `compilefix check ID` runs it; nothing else has to be edited. The number
+of the upstream issue is the id, and is never used again.""",
+    examples=(
+        ('compilefix new 198094 "A functional scatter writes into its input"', "an issue that is reported upstream"),
+        ('compilefix new local "sinh is infinite too early" --seen 2.14.1', "one that is not reported yet"),
+        ('compilefix new contract "torch.scatter writes into its input"', "a statement to be tested"),
+        ('compilefix new 198094 "Private" --into team/repros', "into a folder of your own"),
+    ),
+    exits={0: "written", 2: f"{USAGE}, or an id that is taken"},
+    reads=(RECORDS, CONFIG),
+    writes=("DIR/<id>_<first words of the title>.py",),
+    settings=("repros",),
+)
 
 TEMPLATE = '''"""
 {title}.
@@ -87,9 +104,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="number of the upstream issue, `local` before it is reported, or `contract` for a statement to test",
     )
     parser.add_argument("title", metavar="TITLE", help="one sentence that says what goes wrong, or the statement")
-    parser.add_argument("--seen", default="2.13.0", metavar="VERSION", help="release you saw it on (default: 2.13.0)")
-    parser.add_argument("--into", metavar="DIR", help="folder to write to (default: the registry's)")
-    options.add_repros(parser)
+    group = parser.add_argument_group("record")
+    group.add_argument("--seen", default="2.13.0", metavar="VERSION", help="release you saw it on (default: 2.13.0)")
+    group.add_argument("--into", metavar="DIR", help="folder to write to (default: the registry's)")
+    options.add_repros(group)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -9,25 +9,58 @@ from typing import Any
 
 from compilefix import environment
 from compilefix.cli import options
+from compilefix.cli.manual import CACHE, CONFIG, INTERRUPTED, RECORDS, USAGE, Manual
 from compilefix.errors import Exit, UsageError
 from compilefix.outcome import Target
 from compilefix.progress import progress
 
 HELP = "measure this torch build once: which workarounds and which strategies of the drop-in ops it needs"
 DEFAULTS: dict[str, Any] = {"timeout": 60.0, "seed": 0, "memory": "4GiB"}
-EPILOG = "OPS are names such as slice_scatter; none: every drop-in op, and every record that has a workaround."
+MANUAL = Manual(
+    description="""
+Runs the strategies of the drop-in ops on hostile patterns, cheapest first, and the records that have a workaround,
+and keeps what came out: from then on ops and gates on this build take this word instead of the record's range of
+releases. Without OP: every drop-in op, and every record.""",
+    examples=(
+        ("compilefix probe", "all ops and all records"),
+        ("compilefix probe slice_scatter index_add", "two ops"),
+        ("compilefix probe slice_scatter --complete --jobs 2", "every strategy on every pattern"),
+    ),
+    exits={
+        0: "measured",
+        2: USAGE,
+        3: "torch does not import, or the harness failed",
+        4: "some op could not be judged; the others are kept",
+        130: f"{INTERRUPTED}; whole ops are kept",
+    },
+    reads=(RECORDS, CONFIG),
+    writes=(
+        "~/.cache/compilefix/probe: one file a build of torch",
+        CACHE,
+        "DIR/torch-<version>.json, with --record DIR",
+    ),
+    settings=("timeout", "jobs", "seed", "memory", "cache_dir"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``probe``."""
-    parser.epilog = EPILOG
     parser.add_argument("ops", nargs="*", metavar="OP", help="only these drop-in ops")
-    parser.add_argument("--target", action="append", metavar="T", help="default: inductor:cpu")
-    parser.add_argument("--complete", action="store_true", help="every strategy on every pattern (slow)")
-    parser.add_argument("--jobs", type=int, metavar="N", help="workers side by side (default: cores)")
-    parser.add_argument("--timeout", type=float, metavar="S", help="seconds for one run (default: 60)")
-    parser.add_argument("--cache-dir", metavar="DIR", help="where compiled C++ objects are kept between runs")
-    parser.add_argument("--record", metavar="DIR", help="also write the table of the ops into DIR")
+    run = parser.add_argument_group("running")
+    run.add_argument(
+        "--target",
+        action="append",
+        metavar="T",
+        help="BACKEND[:DEVICE][:dynamic] (repeatable; default: inductor:cpu)",
+    )
+    run.add_argument("--complete", action="store_true", help="every strategy on every pattern (slow)")
+    run.add_argument("--jobs", type=int, metavar="N", help="workers side by side (default: cores)")
+    run.add_argument("--timeout", type=float, metavar="S", help="seconds for one run (default: 60)")
+    run.add_argument(
+        "--cache-dir", metavar="DIR", help="where compiled C++ objects are kept (default: ~/.cache/compilefix)"
+    )
+    out = parser.add_argument_group("output")
+    out.add_argument("--record", metavar="DIR", help="also write the table of the ops into DIR (default: none)")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compilefix.cli import options
+from compilefix.cli.manual import CONFIG, RECORDS, USAGE, Manual
 from compilefix.errors import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -17,15 +18,29 @@ if TYPE_CHECKING:
 
 HELP = "find dead and defective version gates, dead workarounds and affected ops in sources; imports no torch"
 FORMATS = ("table", "json", "markdown", "sarif")
-EPILOG = """\
-Sources are read, never executed. Findings are printed; --diff shows what --fix would change and writes nothing.
---fix removes what is provably dead and puts drop-in ops in the place of affected ones, nothing else.
+MANUAL = Manual(
+    description="""
+Finds version gates that no supported torch makes true or false, gates that compare wrongly, workarounds that
+nothing needs any more, and calls of affected ops, with whether they run compiled. Sources are read, never executed.
 
-A comment suppresses findings of its line: `# noqa: CF101` or `# compilefix: ignore[CF101]`; for a whole file:
-`# compilefix: ignore-file`. [tool.compilefix] takes min-torch, max-torch, scan-select, scan-ignore, jobs, repros.
-
-rules:
-"""
+--fix removes what is provably dead and puts drop-in ops in the place of affected ones, nothing else; --diff shows
+it and writes nothing. A comment suppresses findings of its line: `# noqa: CF101` or `# compilefix: ignore[CF101]`;
+for a whole file: `# compilefix: ignore-file`.""",
+    examples=(
+        ("compilefix scan src --min-torch 2.9", "gates, links and ops in src, for torch 2.9 and later"),
+        ("compilefix scan src --diff", "what --fix would change"),
+        ("compilefix scan --select CF1 --format sarif -o gates.sarif", "gates only, for code scanning"),
+    ),
+    exits={
+        0: "nothing found but notes",
+        1: "findings",
+        2: USAGE,
+        3: "no file could be read, or a file could not be changed",
+    },
+    reads=(CONFIG, "requirements of the project: pyproject.toml, setup.cfg or setup.py", RECORDS),
+    writes=("with --fix: the files in which something is found",),
+    settings=("min_torch", "max_torch", "scan_select", "scan_ignore", "jobs", "format", "repros"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from compilefix.scan.finding import RULES
 
     rules = "\n".join(f"  {r.code}  {r.name:<21} {r.about}{' (note)' * (r.level == 'note')}" for r in RULES.values())
-    parser.epilog = EPILOG + rules
+    parser.epilog = f"rules:\n{rules}\n\n{MANUAL.below()}"
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="files and folders (default: here)")
     group = parser.add_argument_group("what counts")
     group.add_argument(
@@ -45,15 +60,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="newest torch supported (default: the project's upper bound, else the newest one measured)",
     )
     group.add_argument(
-        "--select", action="append", metavar="CODE", help="only rules that begin with CODE, such as CF2 (repeatable)"
+        "--select",
+        action="append",
+        metavar="CODE",
+        help="only rules that begin with CODE, such as CF2 (repeatable; default: all)",
     )
-    group.add_argument("--ignore", action="append", metavar="CODE", help="not those (repeatable)")
+    group.add_argument("--ignore", action="append", metavar="CODE", help="not those (repeatable; default: none)")
     group.add_argument("--all", action="store_true", help="list notes too")
     options.add_repros(group)
     change = parser.add_argument_group("changing sources").add_mutually_exclusive_group()
     change.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
     change.add_argument("--fix", action="store_true", help="change the files")
-    parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: cores)")
+    group.add_argument("--jobs", type=int, metavar="N", help="processes side by side (default: cores)")
     options.add_output(parser, FORMATS, "table")
 
 

@@ -12,33 +12,53 @@ from pathlib import Path
 from typing import Any
 
 from compilefix.cli import options
+from compilefix.cli.manual import CONFIG, ENVIRONMENTS, INTERRUPTED, MEASURED, RECORDS, USAGE, Manual
 from compilefix.errors import Exit, UsageError
 from compilefix.outcome import TARGET_DEVICES
 from compilefix.report import upgrade as formats
 
 HELP = "what changes from one torch release to another: known defects, your lines, your own command"
 TAKES_COMMAND = True
-EPILOG = """\
-exit codes: 1 where a defect appears or one of your lines is concerned (or your command regresses or fails anew),
-0 where not, 4 where a command gives no baseline or the new release could not be judged.
+MANUAL = Manual(
+    description="""
+Says which known defects appear, stay and go between two releases, by measurement; what was measured on one of them
+only is untested, never unchanged. With PATHs it names the lines of yours that are concerned. Neither release has to
+be installed.
 
-examples:
-  compilefix upgrade --from 2.9.1 --to 2.14.1                     what appears, stays, goes; from shipped measurements
-  compilefix upgrade --from 2.9.1 --to 2.14.1 src                 and which of your lines it concerns
-  compilefix upgrade --from 2.9.1 --to 2.14.1 -- pytest tests     your own tests on both, failures by root cause
-"""
+Behind -- stands a command of yours, such as a test run: it runs on both releases, each in an environment of its
+own, and its failures are told apart by root cause: regressed, fixed, failing on both, new.""",
+    examples=(
+        ("compilefix upgrade --from 2.9.1 --to 2.14.1", "what appears, stays and goes"),
+        ("compilefix upgrade --from 2.9.1 --to 2.14.1 src", "and which of your lines it concerns"),
+        ("compilefix upgrade --from 2.9.1 --to 2.14.1 -- pytest tests", "your own tests on both"),
+    ),
+    exits={
+        0: "no defect appears and no line is concerned; a command does the same on both",
+        1: "a defect appears or a line is concerned; a command regresses or fails anew",
+        2: USAGE,
+        3: "a record or a source cannot be read",
+        4: "a command gives no baseline, or the new release could not be judged",
+        130: INTERRUPTED,
+    },
+    reads=(MEASURED, RECORDS, "*.py below PATH: read, not executed", CONFIG),
+    writes=(f"with a command: {ENVIRONMENTS}",),
+    settings=("repros", "environments"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``upgrade``."""
-    parser.epilog = EPILOG
     parser.usage = "compilefix upgrade --from A --to B [options] [PATH ...] | -- COMMAND ..."
-    parser.add_argument("--from", dest="before", required=True, metavar="A", help="release you have, such as 2.9.1")
-    parser.add_argument("--to", dest="after", required=True, metavar="B", help="release you want")
+    which = parser.add_argument_group("releases")
+    which.add_argument("--from", dest="before", required=True, metavar="A", help="release you have, such as 2.9.1")
+    which.add_argument("--to", dest="after", required=True, metavar="B", help="release you want")
     parser.add_argument("paths", nargs="*", metavar="PATH", help="your sources: which of their lines are concerned")
-    parser.add_argument("--device", choices=TARGET_DEVICES, help="only defects on this device")
-    parser.add_argument("--target", metavar="T", help="only what was measured on BACKEND[:DEVICE][:dynamic]")
-    options.add_repros(parser)
+    group = parser.add_argument_group("selection")
+    group.add_argument("--device", choices=TARGET_DEVICES, help="only defects on this device (default: any)")
+    group.add_argument(
+        "--target", metavar="T", help="only what was measured on BACKEND[:DEVICE][:dynamic] (default: any)"
+    )
+    options.add_repros(group)
     command = parser.add_argument_group("running your own command on both releases, behind --")
     add_environment(command)
     options.add_index(command)
@@ -50,8 +70,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def add_environment(group: argparse._ArgumentGroup) -> None:
     """Add what the environments of a command get besides torch."""
-    group.add_argument("--with", dest="packages", action="append", metavar="PKG", help="also install PKG (repeatable)")
-    group.add_argument("--requirements", action="append", metavar="FILE", help="also install what FILE lists")
+    group.add_argument(
+        "--with", dest="packages", action="append", metavar="PKG", help="also install PKG (repeatable; default: none)"
+    )
+    group.add_argument(
+        "--requirements",
+        action="append",
+        metavar="FILE",
+        help="also install what FILE lists (repeatable; default: none)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -31,7 +31,6 @@ def examine(patient: Patient) -> Iterator[Finding]:
         yield _folder("Inductor's cache", inductor, "TORCHINDUCTOR_CACHE_DIR")
     yield _folder("Triton's cache", folders.triton(patient), "TRITON_CACHE_DIR")
     yield _folder("compilefix's cache", folders.own(), "XDG_CACHE_HOME")
-    yield from _stale(patient)
 
 
 def _folder(subject: str, folder: Path, variable: str) -> Finding:
@@ -57,18 +56,3 @@ def _unwritable(folder: Path) -> str | None:
             return None
     except OSError as error:
         return os.strerror(error.errno) if error.errno else str(error)
-
-
-def _stale(patient: Patient) -> Iterator[Finding]:
-    """Say which of compilefix's folders belong to a torch that is not installed any more."""
-    if patient.torch is None or not folders.own().is_dir():
-        return
-    current = f"torch-{patient.torch}"
-    old = [p for p in sorted(folders.own().glob("torch-*")) if p.is_dir() and p.name != current]
-    if old:
-        size = folders.readable(sum(folders.size(p) for p in old))
-        names = ", ".join(p.name for p in old)
-        mend = "rm -r " + " ".join(shlex.quote(str(p)) for p in old)
-        yield Finding(
-            subject="compilefix's cache", state=State.NOTE, says=f"of other releases: {names} ({size})", mend=mend
-        )

@@ -22,8 +22,10 @@ def examine(patient: Patient) -> Iterator[Finding]:
     wanted = [folders.inductor(patient), folders.own(), Path(tempfile.gettempdir())]
     places = {folders.existing(path).stat().st_dev: folders.existing(path) for path in reversed(wanted) if path}
     for place in places.values():
-        free = shutil.disk_usage(place).free
-        full = free < LEAST
+        usage = shutil.disk_usage(place)
+        if not usage.total:
+            continue  # a pseudo file system, which the exam of the caches complains about
+        free, full = usage.free, usage.free < LEAST
         says = f"{folders.readable(free)} free at {place}"
         mend = f"du -xh --max-depth=2 {place} | sort -h | tail" if full else None
         yield Finding(subject=SUBJECT, state=State.PROBLEM if full else State.OK, says=says, mend=mend)

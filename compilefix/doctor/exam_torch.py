@@ -20,12 +20,16 @@ def examine(patient: Patient) -> Iterator[Finding]:
         says = f"{patient.torch} ({git}), imported in {patient.said['import_seconds']} s"
         yield Finding(subject=SUBJECT, state=State.OK, says=says)
         if patient.died:
-            yield Finding(subject=SUBJECT, state=State.PROBLEM, says=patient.died)
+            yield Finding(subject=SUBJECT, state=State.PROBLEM, says=patient.died, mend=reinstall(patient))
         return
     pip = f"{patient.python} -m pip install"
     if installed_torch() is None:
         yield Finding(subject=SUBJECT, state=State.PROBLEM, says="is not installed", mend=f"{pip} torch")
         return
     why = first_line(str(patient.said.get("import_error") or patient.died or "no reason given"))
-    mend = f"{pip} --force-reinstall torch=={installed_torch()}"
-    yield Finding(subject=SUBJECT, state=State.PROBLEM, says=f"does not import: {why}", mend=mend)
+    yield Finding(subject=SUBJECT, state=State.PROBLEM, says=f"does not import: {why}", mend=reinstall(patient))
+
+
+def reinstall(patient: Patient) -> str:
+    """Return the command that installs the very release anew."""
+    return f"{patient.python} -m pip install --force-reinstall torch=={installed_torch() or patient.torch}"

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from compilefix.doctor.checkup import Finding, State
 from compilefix.doctor.patient import Patient
-from compilefix.environment import KEPT, SCRUBBED_PREFIXES
 
 ORDER = 70
 SUBJECT = "variables"
@@ -23,13 +22,11 @@ OFF = {
 }
 """Variable to what it does while it is set to anything but 0."""
 
-HARMLESS = ("TORCH_LOGS", "TORCH_TRACE", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", *sorted(KEPT))
-
 
 def examine(patient: Patient) -> Iterator[Finding]:
     """Say what is set, and what turns something off."""
-    found = {n: v for n, v in patient.environ.items() if n.startswith(SCRUBBED_PREFIXES) and n not in HARMLESS}
-    for name, value in sorted(found.items()):
+    found = {name: patient.environ[name] for name in patient.steering()}
+    for name, value in found.items():
         strong = name in OFF and value not in ("0", "")
         says = f"{name}={value}" + (f": {OFF[name]}" if strong else "")
         state = State.PROBLEM if strong else State.NOTE

@@ -6,6 +6,7 @@ import getpass
 import os
 import re
 import tempfile
+from importlib import metadata
 from pathlib import Path
 
 import platformdirs
@@ -37,16 +38,27 @@ def own() -> Path:
     return Path(platformdirs.user_cache_dir("compilefix"))
 
 
-def size(folder: Path) -> int:
-    """Return the bytes of all files below `folder`; what vanishes meanwhile is not counted."""
+def size(folder: Path, *, before: float | None = None) -> int:
+    """Return the bytes of all files below `folder`, or of those written `before`; what vanishes is not counted."""
     total = 0
     for root, _, names in os.walk(folder, onerror=None):
         for name in names:
             try:
-                total += Path(root, name).lstat().st_size
+                found = Path(root, name).lstat()
             except OSError:
                 continue
+            total += found.st_size if before is None or found.st_mtime < before else 0
     return total
+
+
+def installed_at() -> float | None:
+    """Return when torch was installed, in seconds since the epoch; None where no record of it is kept."""
+    try:
+        found = metadata.distribution("torch")
+        record = Path(str(found.locate_file(f"torch-{found.version}.dist-info"))) / "RECORD"
+        return record.stat().st_mtime
+    except (metadata.PackageNotFoundError, OSError):
+        return None
 
 
 def readable(count: int) -> str:

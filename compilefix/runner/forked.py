@@ -56,7 +56,7 @@ class ForkedLauncher(ZygoteLauncher):
 
         descriptor = os.dup(theirs.fileno())
         theirs.detach()
-        zygote.main(descriptor, tuple(arguments))
+        zygote.main(descriptor, arguments)
 
 
 class _Forked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 
 from compilefix.environment import Environment
@@ -10,6 +11,7 @@ from compilefix.errors import HarnessError
 from compilefix.outcome import INTERPRETED
 from compilefix.runner.process import Child, Launcher, SpawnLauncher, ZygoteLauncher
 from compilefix.runner.protocol import Request
+from compilefix.runner.warm import EXERCISED
 
 
 class UnavailableError(Exception):
@@ -24,13 +26,19 @@ class LayeredLauncher:
     `UnavailableError`.
     """
 
-    def __init__(self, plain: type[ZygoteLauncher | SpawnLauncher], cache: str, gpu: str) -> None:
+    def __init__(
+        self,
+        plain: type[ZygoteLauncher | SpawnLauncher],
+        cache: str,
+        gpu: str,
+        exercise: Sequence[str] = EXERCISED,
+    ) -> None:
         self._cache = cache
         self._gpu = gpu
         self._lock = threading.Lock()
         self._interpreting: ZygoteLauncher | None = None
         self._reason: str | None = None
-        self._plain = plain(cache)
+        self._plain = plain(cache, exercise=exercise)
         usable = f"inductor:{INTERPRETED}" not in self._plain.environment.missing
         self.environment: Environment = replace(self._plain.environment, gpu=gpu if usable else None)
         self.allowance = self._plain.allowance

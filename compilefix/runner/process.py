@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -22,6 +23,7 @@ from compilefix.environment import Environment
 from compilefix.errors import HarnessError
 from compilefix.outcome import Did, Outcome
 from compilefix.runner.protocol import Request, decode_reply
+from compilefix.runner.warm import EXERCISED
 from compilefix.text import visible
 
 TAIL = 4096
@@ -88,9 +90,9 @@ class ZygoteLauncher:
 
     allowance = 0.0
 
-    def __init__(self, cache: str, gpu: str | None = None) -> None:
+    def __init__(self, cache: str, gpu: str | None = None, exercise: Sequence[str] = EXERCISED) -> None:
         environ, scrubbed = environment.scrubbed_environ(cache)
-        arguments = [] if gpu is None else ["--gpu", gpu]
+        arguments = ["--exercise", ",".join(exercise)] if gpu is None else ["--gpu", gpu]
         if gpu is not None:
             environ = environment.interpreting(environ, cache)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -204,13 +206,21 @@ class SpawnLauncher:
 
     allowance = SPAWN_ALLOWANCE
 
-    def __init__(self, cache: str) -> None:
+    def __init__(self, cache: str, exercise: Sequence[str] = EXERCISED) -> None:
         self._environ, scrubbed = environment.scrubbed_environ(cache)
         self._environ = importable(self._environ)
         self._cache = cache
         self._running: set[_Spawned] = set()
         probe = subprocess.run(
-            [sys.executable, "-m", "compilefix.runner.zygote", "--describe", *scrubbed],
+            [
+                sys.executable,
+                "-m",
+                "compilefix.runner.zygote",
+                "--describe",
+                "--exercise",
+                ",".join(exercise),
+                *scrubbed,
+            ],
             env=self._environ,
             capture_output=True,
             text=True,

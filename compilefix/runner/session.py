@@ -16,14 +16,14 @@ from compilefix.check import CheckReport
 from compilefix.cuda_interpreted.gpus import DEFAULT as DEFAULT_GPU
 from compilefix.environment import Environment, installed_torch
 from compilefix.errors import HarnessError, UsageError
-from compilefix.outcome import Result
+from compilefix.outcome import INTERPRETED, REFERENCE, Result
 from compilefix.registry import Record
 from compilefix.runner import journal as journals
 from compilefix.runner.journal import Journal
 from compilefix.runner.layered import LayeredLauncher
 from compilefix.runner.process import Launcher, SpawnLauncher, ZygoteLauncher
 from compilefix.runner.schedule import Check, Options, targets_for
-from compilefix.runner.warm import usable_cache
+from compilefix.runner.warm import EXERCISED, usable_cache
 
 
 class Watcher(Protocol):
@@ -65,20 +65,31 @@ def require_torch() -> None:
         raise HarnessError("torch is not installed in this Python; install it (pip install torch) and try again")
 
 
-def open_launcher(isolation: str, cache: Path, gpu: str = DEFAULT_GPU) -> tuple[Launcher, tuple[str, ...]]:
+def open_launcher(
+    isolation: str, cache: Path, gpu: str = DEFAULT_GPU, exercise: Sequence[str] = EXERCISED
+) -> tuple[Launcher, tuple[str, ...]]:
     """
     Start the launcher and return it with warnings about the cache folder.
 
-    `gpu` is the GPU that ``inductor:cuda-interpreted`` compiles for. Raises `HarnessError` when torch does not import.
+    `gpu` is the GPU that ``inductor:cuda-interpreted`` compiles for, `exercise` what is warmed up: the backends that
+    workers are going to use outside of it. Raises `HarnessError` when torch does not import.
     """
     launchers: dict[str, type[ZygoteLauncher | SpawnLauncher]] = {"fork": ZygoteLauncher, "spawn": SpawnLauncher}
     if isolation not in launchers:
         raise UsageError(f"unknown isolation {isolation!r}; one of {', '.join(launchers)}")
     folder, trouble = usable_cache(str(cache))
     shutil.rmtree(Path(folder) / "inductor" / "bisect", ignore_errors=True)  # its state would turn compilation off
-    launcher = LayeredLauncher(launchers[isolation], folder, gpu)
+    launcher = LayeredLauncher(launchers[isolation], folder, gpu, exercise)
     warnings = (f"cache folder not usable ({trouble}); compiled cold in {folder}",) if trouble else ()
     return launcher, warnings
+
+
+def _exercise(options: Options) -> tuple[str, ...]:
+    """Return what of `EXERCISED` the workers use: a check of one stage does not wait for the next one to be warm."""
+    if not options.targets or options.kinds is not None:
+        return EXERCISED
+    used = {target.backend for target in options.targets if target.device != INTERPRETED} - {REFERENCE, "eager"}
+    return EXERCISED if "inductor" in used else EXERCISED[:1] if used else ()
 
 
 def check(
@@ -108,7 +119,9 @@ def check(
     start = time.monotonic()
     require_torch()
     watcher.warming()
-    launcher, warnings = open_launcher(isolation or default_isolation(), cache or default_cache(), gpu)
+    launcher, warnings = open_launcher(
+        isolation or default_isolation(), cache or default_cache(), gpu, _exercise(options)
+    )
     try:
         environment = launcher.environment
         log = Journal(journal or default_journal())

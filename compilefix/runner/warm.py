@@ -10,6 +10,10 @@ import shutil
 import sys
 import tempfile
 import threading
+from collections.abc import Sequence
+
+EXERCISED = ("aot_eager", "inductor")
+"""Backends whose first compile a warmed parent can do for its children."""
 
 
 def single_thread() -> None:
@@ -65,9 +69,11 @@ def cxx_trouble() -> str | None:
     return None if shutil.which(compiler) else f"no working C++ compiler ({compiler} not found)"
 
 
-def exercise() -> str | None:
+def exercise(backends: Sequence[str] = EXERCISED) -> str | None:
     """
     Compile small programs on one thread so that pattern tables, ISA probe and lazy imports are paid for.
+
+    Of `EXERCISED`, `backends` are those that workers are going to use.
 
     No backward pass runs, and on a build with accelerators none is traced: autograd's engine would start threads for
     their devices, which do not survive a fork. Returns None, or why it failed.
@@ -84,7 +90,7 @@ def exercise() -> str | None:
     probe.start()
     reason = None
     try:
-        for backend in ("aot_eager", "inductor"):
+        for backend in backends:
             if backend == "inductor":
                 probe.join()
             torch.compile(forward, backend=backend)(x, i)

@@ -16,6 +16,7 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,25 +27,35 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
-def main(descriptor: int, scrubbed: tuple[str, ...], gpu: str | None = None) -> None:
-    """Warm up (for `gpu` where one is named), report, and serve until the other side of the socket goes away."""
+def main(descriptor: int, words: Sequence[str]) -> None:
+    """Warm up as `words` say, see `describe`, report, and serve until the other side of the socket goes away."""
     channel = socket.socket(fileno=descriptor)
-    channel.sendall(json.dumps({"ready": describe(scrubbed, gpu)}).encode())
+    channel.sendall(json.dumps({"ready": describe(words)}).encode())
     Zygote(channel).serve()
 
 
-def describe(scrubbed: tuple[str, ...], gpu: str | None = None) -> dict[str, Any]:
-    """Warm this process up and return its environment as JSON."""
+def describe(words: Sequence[str]) -> dict[str, Any]:
+    """
+    Warm this process up and return its environment as JSON.
+
+    `words` are the variables that it does not have, behind ``--gpu NAME`` (for which it compiles) or ``--exercise
+    BACKENDS`` (with commas between them; all without it).
+    """
     from compilefix import environment
     from compilefix.cuda_interpreted import requirement
     from compilefix.outcome import INTERPRETED
     from compilefix.runner import execution, warm, worker  # noqa: F401  (loaded here, not in every child)
 
+    options, scrubbed = {}, tuple(words)
+    while scrubbed[:1] in (("--gpu",), ("--exercise",)):
+        options[scrubbed[0]], scrubbed = scrubbed[1], scrubbed[2:]
+    gpu = options.get("--gpu")
+    backends = [b for b in options.get("--exercise", ",".join(warm.EXERCISED)).split(",") if b]
     trouble = warm.prepare()
     if gpu is not None:
         found = {f"inductor:{INTERPRETED}": requirement.trouble() or warm.interpret(gpu)}
     else:
-        found = {"inductor:cpu": trouble or warm.exercise(), f"inductor:{INTERPRETED}": requirement.trouble()}
+        found = {"inductor:cpu": trouble or warm.exercise(backends), f"inductor:{INTERPRETED}": requirement.trouble()}
     missing = {target: reason for target, reason in found.items() if reason}
     return environment.detect(missing=missing, scrubbed=scrubbed).to_json()
 
@@ -166,8 +177,6 @@ def kill_group(pid: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--describe":
-        print(json.dumps(describe(tuple(sys.argv[2:]))))
-    elif sys.argv[2:3] == ["--gpu"]:
-        main(int(sys.argv[1]), tuple(sys.argv[4:]), sys.argv[3])
+        print(json.dumps(describe(sys.argv[2:])))
     else:
-        main(int(sys.argv[1]), tuple(sys.argv[2:]))
+        main(int(sys.argv[1]), sys.argv[2:])

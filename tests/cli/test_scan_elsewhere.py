@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.resources
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -113,7 +115,8 @@ def test_the_pre_commit_hook_scans_the_files_that_it_is_given(project: Path, tmp
     """Its entry takes file names behind it, fails where a file has a problem, and passes where none has."""
     (hook,) = yaml.safe_load(HOOKS.read_text(encoding="utf-8"))
     assert (hook["id"], hook["language"], hook["types"]) == ("compilefix-scan", "python", ["python"])
-    assert not {*hook} - {"id", "name", "description", "language", "entry", "types", "require_serial"}
+    known = {"id", "name", "description", "language", "entry", "types", "require_serial", "additional_dependencies"}
+    assert not {*hook} - known
     env = environ(tmp_path / "state", PATH=path)
     (project / "clean.py").write_text("import torch\n", encoding="utf-8")
     for files, code in ((["code.py", "with blank.py"], 1), (["clean.py"], 0)):
@@ -122,6 +125,30 @@ def test_the_pre_commit_hook_scans_the_files_that_it_is_given(project: Path, tmp
         )
         assert done.returncode == code, done.stderr
         assert all((f"{file}:5:" in done.stdout) == bool(code) for file in files)
+
+
+def test_the_hook_installs_what_a_scan_imports_and_no_torch(project: Path, tmp_path: Path) -> None:
+    """pre-commit hands the list to pip: ``--no-deps`` keeps torch out, and nothing that is imported is missing."""
+    (hook,) = yaml.safe_load(HOOKS.read_text(encoding="utf-8"))
+    flag, *listed = hook["additional_dependencies"]
+    assert flag == "--no-deps"
+    names = {Requirement(text).name for text in listed}
+    assert "torch" not in names
+    code = (
+        "import sys, pathlib\nfrom importlib import metadata\nfrom compilefix.cli import main\n"
+        "from compilefix.report.scan import FORMATS\n"
+        "for more in (*(['--format', name] for name in FORMATS), ['--diff'], ['--fix']):\n"
+        "    main(['scan', 'code.py', '--min-torch', '2.9', '-o', 'out', *more])\n"
+        "tops = {name.partition('.')[0] for name in sys.modules}\n"
+        "print(*{d for top, all in metadata.packages_distributions().items() if top in tops for d in all})\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project, env=environ(tmp_path / "state", PYTHONPATH=str(ROOT)),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    imported = {re.sub(r"[-_.]+", "-", name).lower() for name in done.stdout.splitlines()[-1].split()}
+    assert {"rich", "packaging", "libcst"} <= imported
+    assert imported - {"compilefix", "setuptools", "pip", "torch"} <= names
 
 
 def steps() -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import command, environ
+import compilefix
+from compilefix import cli, ops, recipes, registry
+from tests.conftest import CACHE, command, environ
 
 ROOT = Path(__file__).parents[2]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
@@ -25,7 +27,8 @@ def test_a_tutorial_does_what_it_says(tutorial: Path, tmp_path: Path) -> None:
     """Files are written, programs run, and every command ends with exit code 0 or the ones behind it."""
     folder = tmp_path / "work"
     folder.mkdir()
-    around = environ(tmp_path / "state")
+    mine = str(CACHE / "doctor")  # doctor tells of what other programs left behind in the common one
+    around = environ(tmp_path / "state", TORCHINDUCTOR_CACHE_DIR=mine)
     ran = 0
     for block in BLOCK.finditer(tutorial.read_text(encoding="utf-8")):
         if block["file"]:
@@ -58,20 +61,56 @@ def test_a_tutorial_does_what_it_says(tutorial: Path, tmp_path: Path) -> None:
     assert ran > 0
 
 
-def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
-    """``mkdocs build --strict``; every record has its page, and none names a folder of this machine."""
-    pytest.importorskip("mkdocs", reason="mkdocs is not installed")
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site once: ``mkdocs build --strict``, and no warning in the log."""
+    folder = tmp_path_factory.mktemp("site")
     built = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=ROOT,
-        env=dict(os.environ),
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert built.returncode == 0, built.stdout + built.stderr
-    assert not re.search(r"WARNING\s+-", built.stderr)
-    page = tmp_path / "site" / "records" / "gh198094" / "index.html"
-    text = page.read_text(encoding="utf-8")
-    assert "select_scatter" in text
-    assert str(ROOT) not in text
+    assert "Documentation built" in built.stderr
+    assert not re.search(r"WARNING|ERROR", built.stderr), built.stderr
+    return folder
+
+
+def test_every_record_has_its_page(site: Path) -> None:
+    """None names a folder of this machine."""
+    for record in registry.discover().records:
+        text = (site / "records" / record.id / "index.html").read_text(encoding="utf-8")
+        assert record.id in text
+        assert str(ROOT) not in text
+    assert "select_scatter" in (site / "records" / "gh198094" / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_reference_has_all_that_is_public(site: Path) -> None:
+    """Names of the package, drop-in ops, recipes, the testing functions and the plugin's fixture, from docstrings."""
+    pages = ("reference", "ops", "recipes")
+    anchors = {
+        anchor
+        for page in pages
+        for anchor in re.findall(r'id="(compilefix\.[\w.]+)"', (site / page / "index.html").read_text(encoding="utf-8"))
+    }
+    last = {anchor.rpartition(".")[2] for anchor in anchors}
+    assert {name for name in compilefix.__all__ if name != "__version__"} <= last
+    assert {f"compilefix.recipes.{name}.{name}" for name in recipes.__all__} <= anchors
+    documented = {anchor.rpartition(".")[2] for anchor in anchors if anchor.startswith("compilefix.ops.op_")}
+    assert {name for name in ops.names() if {name, name.removesuffix("_")}.isdisjoint(documented)} == set()
+    assert {f"compilefix.ops.{name}" for name in ops.__all__} <= anchors
+    assert {
+        "compilefix.testing.assert_compiled_matches",
+        "compilefix.pytest_plugin.compile_check",
+        "compilefix.backend.compilefix",
+        "compilefix.issue.Issue",
+    } <= anchors
+
+
+def test_every_command_has_its_help_on_a_page(site: Path) -> None:
+    text = (site / "commands" / "index.html").read_text(encoding="utf-8")
+    assert all(f'id="{name}"' in text for name in cli.names())
+    assert "exit status:" in text

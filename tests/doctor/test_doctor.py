@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+import time
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,11 +25,14 @@ from compilefix.doctor import (
     exam_cuda,
     exam_disk,
     exam_isa,
+    exam_leftovers,
     exam_settings,
     exam_torch,
+    exam_triton,
     exam_variables,
     folders,
 )
+from tests.conftest import CACHE
 
 SAID: dict[str, Any] = {
     "torch": "2.13.0",
@@ -66,6 +71,7 @@ def test_torch_that_does_not_import_names_why_and_the_command() -> None:
 def test_a_torch_that_kills_its_process_is_a_problem_too() -> None:
     found = list(exam_torch.examine(patient(died="a process that used torch was killed by signal 11")))
     assert [f.state for f in found] == [State.OK, State.PROBLEM]
+    assert found[1].mend
 
 
 @pytest.mark.parametrize(
@@ -81,6 +87,45 @@ def test_the_one_liner(compile: dict[str, Any], state: State, says: str) -> None
     finding = only(exam_compile, patient(compile=compile))
     assert finding.state is state
     assert says in finding.says
+    assert bool(finding.mend) == (state is State.PROBLEM)
+
+
+@pytest.mark.parametrize(
+    ("cured_by", "mend"),
+    [
+        ("variables", "unset CXX TORCH_COMPILE_DISABLE"),
+        ("caches", "rm -r {cache}"),
+        (None, "python -m pip install --force-reinstall torch=={torch}"),
+    ],
+)
+def test_a_one_liner_that_fails_names_what_was_seen_to_help(tmp_path: Path, cured_by: str | None, mend: str) -> None:
+    around = {"CXX": "x", "TORCH_COMPILE_DISABLE": "1", "HOME": "/", "TORCHINDUCTOR_CACHE_DIR": str(tmp_path)}
+    who = Patient(environ=around, python="python", said=SAID | {"compile": {"error": "E: x"}}, cured_by=cured_by)
+    assert only(exam_compile, who).mend == mend.format(cache=tmp_path, torch=metadata.version("torch"))
+
+
+def test_an_unwritable_cache_that_is_in_the_way_is_replaced(tmp_path: Path) -> None:
+    around = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "absent")}
+    who = Patient(environ=around, python="python", said=SAID | {"compile": {"error": "E: x"}}, cured_by="caches")
+    assert only(exam_compile, who).mend == "export TORCHINDUCTOR_CACHE_DIR=$(mktemp -d)"
+
+
+@pytest.mark.parametrize(
+    ("trouble", "cuda", "state", "mend"),
+    [
+        (None, False, State.OK, None),
+        ("Triton is not installed: pip install triton==3.7.1", False, State.NOTE, "pip install triton==3.7.1"),
+        ("Triton is not installed: pip install triton==3.7.1", True, State.PROBLEM, "pip install triton==3.7.1"),
+        ("triton 3.5.1 does not fit torch 2.13: pip install x", False, State.PROBLEM, "pip install x"),
+    ],
+)
+def test_triton_and_whether_it_fits(
+    trouble: str | None, cuda: bool, state: State, mend: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("compilefix.cuda_interpreted.requirement.trouble", lambda: trouble)
+    monkeypatch.setattr(metadata, "version", lambda name: "3.7.1")
+    finding = only(exam_triton, patient(cuda={"available": cuda}))
+    assert (finding.state, finding.mend) == (state, mend)
 
 
 def test_a_compiler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,21 +217,56 @@ def test_caches_of_other_releases_are_named_with_their_size(tmp_path: Path, monk
     (tmp_path / "torch-2.6.0").mkdir()
     (tmp_path / "torch-2.6.0" / "object").write_bytes(b"x" * 2048)
     (tmp_path / "torch-2.13.0").mkdir()
-    stale = list(exam_caches.examine(patient()))[-1]
+    stale = list(exam_leftovers.examine(patient({"TORCHINDUCTOR_CACHE_DIR": str(tmp_path)})))[-1]
     assert "torch-2.6.0 (2.0 KiB)" in stale.says
     assert "2.13" not in (stale.mend or "")
 
 
+def test_objects_that_are_cut_off_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whole shared object passes; one byte less is a problem, as is an empty file."""
+    monkeypatch.setattr(folders, "own", lambda: tmp_path / "own")
+    who = patient({"TORCHINDUCTOR_CACHE_DIR": str(tmp_path)})
+    built = tmp_path / "ab" / "cabc.so"
+    built.parent.mkdir()
+    source = tmp_path / "empty.c"
+    source.write_text("int zero(void) { return 0; }\n")
+    subprocess.run(["gcc", "-shared", "-fPIC", str(source), "-o", str(built)], check=True)
+    assert list(exam_leftovers.examine(who)) == []
+    whole = built.read_bytes()
+    for cut in (whole[:-1], whole[:40], b""):
+        built.write_bytes(cut)
+        assert list(exam_leftovers.examine(who)) == []  # it may be a linker at work
+        os.utime(built, (time.time() - 120, time.time() - 120))
+        finding = only(exam_leftovers, who)
+        assert (finding.state, finding.mend) == (State.PROBLEM, f"rm -r {built}")
+
+
+def test_what_an_older_torch_wrote_is_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "own", lambda: tmp_path / "own")
+    monkeypatch.setattr(exam_leftovers, "LARGE", 100)
+    old, new = tmp_path / "old", tmp_path / "new"
+    for path in (old, new):
+        path.write_bytes(b"x" * 2048)
+    installed = folders.installed_at()
+    assert installed is not None
+    os.utime(old, (installed - 10, installed - 10))
+    os.utime(new, (installed + 10, installed + 10))
+    finding = only(exam_leftovers, patient({"TORCHINDUCTOR_CACHE_DIR": str(tmp_path)}))
+    assert finding.state is State.NOTE
+    assert finding.says.startswith("2.0 KiB of it")
+
+
 def test_a_full_disk_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(f.state is State.OK for f in exam_disk.examine(patient()))
-    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=5))
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=5, total=50))
     assert all(f.state is State.PROBLEM for f in exam_disk.examine(patient()))
 
 
 def test_the_probe_tells_of_the_torch_that_is_here(tmp_path: Path) -> None:
     hook = "import torch._inductor.config\ntorch._inductor.config.max_fusion_size = 7\n"
     (tmp_path / "sitecustomize.py").write_text(hook)
-    who = doctor.meet({**os.environ, "PYTHONPATH": str(tmp_path)}, compile=False)
+    around = {**os.environ, "PYTHONPATH": str(tmp_path), "TORCHINDUCTOR_CACHE_DIR": str(CACHE / "doctor")}
+    who = doctor.meet(around, compile=False)
     assert who.died is None
     assert (who.torch or "").split("+")[0] == metadata.version("torch").split("+")[0]
     assert who.said["inductor"]["cxx"]

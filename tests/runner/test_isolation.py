@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from compilefix import registry, runner
+from compilefix.issue import Issue
 from compilefix.outcome import Target
 from compilefix.progress import Silent
 from tests.conftest import CACHE
+
+MANY = 8
+"""Issues of one symptom and stage from which on a second one is compared."""
 
 CONTRACTS = ("contract-clone-protects-input", "contract-mean-counts-sources-only")
 Outcomes = dict[str, tuple[str, dict[str, tuple[str, list[str]]]]]
@@ -38,12 +42,16 @@ def outcomes(isolation: str, state: Path, ids: tuple[str, ...], targets: tuple[T
 @pytest.mark.slow
 def test_forked_and_fresh_processes_agree_on_inductor_for_many_records(tmp_path: Path) -> None:
     """
-    A third of the issues, and two contracts, come to the same outcome whether forked from the zygote or run fresh.
+    Issues of every symptom and stage, and two contracts, come to the same outcome forked from the zygote or run fresh.
 
     A fresh process takes ten seconds. ``COMPILEFIX_TEST_ALL=1`` compares the whole registry.
     """
     found = registry.discover().select(ignore=("symptom:hang",))
-    sample = [r.id for r in found if r.kind == "issue"][::3]
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for record in found:
+        if isinstance(record.known, Issue):
+            kinds.setdefault((record.known.symptom, record.known.stage), []).append(record.id)
+    sample = [id for ids in kinds.values() for id in (ids[:1] if len(ids) < MANY else (ids[0], ids[len(ids) // 2]))]
     ids = [r.id for r in found] if os.environ.get("COMPILEFIX_TEST_ALL") else [*sample, *CONTRACTS]
     targets = (Target("inductor"),)
     forked, fresh = (outcomes(way, tmp_path / way, tuple(ids), targets) for way in ("fork", "spawn"))

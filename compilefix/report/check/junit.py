@@ -125,7 +125,9 @@ def _case(
 
 def _record_case(suites: dict[str, ET.Element], report: CheckReport, name: str) -> ET.Element:
     suite = suites.setdefault(RECORDS, _suite(RECORDS, report))
-    return ET.SubElement(suite, "testcase", classname=f"compilefix.{RECORDS}", name=_legal(name), time="0.000")
+    return ET.SubElement(
+        suite, "testcase", classname=f"compilefix.{RECORDS}", name=_legal(name) or "unnamed", time="0.000"
+    )
 
 
 def _details(result: Result, outcome: Outcome) -> str:
