@@ -71,6 +71,20 @@ class Environment:
         return cls(**fields | {"devices": tuple(fields["devices"]), "scrubbed": tuple(fields["scrubbed"])})
 
     @property
+    def identity(self) -> dict[str, str | None]:
+        """What identifies a machine and its torch, by name; None for what is not there."""
+        return {
+            "torch": self.torch,
+            "git hash": self.torch_git,
+            "Python": self.python,
+            "OS": f"{self.system} {self.machine}",
+            "vector ISA": self.isa,
+            "C++ compiler": self.cxx,
+            "Triton": self.triton,
+            "CUDA of the build": self.cuda,
+        }
+
+    @property
     def features(self) -> frozenset[str]:
         """Words that a record's ``requires`` may use."""
         words = {self.system.lower(), self.machine, *self.devices}

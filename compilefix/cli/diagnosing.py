@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compilefix import config, registry
+from compilefix import registry
 from compilefix.cli import options
 from compilefix.cuda_interpreted import gpus
 from compilefix.errors import UsageError
@@ -51,14 +51,7 @@ def add_running(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     run.add_argument("--memory", metavar="SIZE", help="private memory of one probe, or none (default: 8GiB)")
     run.add_argument("--jobs", type=int, metavar="N", help="probes side by side (default: cores)")
     run.add_argument("--seed", type=int, metavar="N", help="seed of every run (default: 0)")
-    run.add_argument(
-        "--isolation",
-        choices=config.ISOLATION,
-        help="fork from a warmed parent, or spawn a fresh Python a run (default: fork where there is one)",
-    )
-    run.add_argument(
-        "--cache-dir", metavar="DIR", help="where compiled C++ objects are kept (default: ~/.cache/compilefix)"
-    )
+    options.add_isolation(run)
     return run
 
 

@@ -44,6 +44,23 @@ def add_repros(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_isolation(group: argparse._ActionsContainer) -> None:
+    """Add ``--isolation`` and ``--cache-dir``."""
+    group.add_argument(
+        "--isolation",
+        choices=config.ISOLATION,
+        help="fork from a warmed parent, or spawn a fresh Python a run (default: fork where there is one)",
+    )
+    add_cache(group)
+
+
+def add_cache(group: argparse._ActionsContainer) -> None:
+    """Add ``--cache-dir``."""
+    group.add_argument(
+        "--cache-dir", metavar="DIR", help="where compiled C++ objects are kept (default: ~/.cache/compilefix)"
+    )
+
+
 def add_index(group: argparse._ActionsContainer) -> None:
     """Add ``--index-url``, where releases of torch come from."""
     group.add_argument(

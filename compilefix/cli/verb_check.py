@@ -92,14 +92,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--shard", metavar="I/N", help="run the I-th of N parts; join the reports with `merge` (default: all)"
     )
     run.add_argument("--resume", action="store_true", help="take over what an interrupted check has measured")
-    run.add_argument(
-        "--isolation",
-        choices=config.ISOLATION,
-        help="fork from a warmed parent, or spawn a fresh Python a run (default: fork where there is one)",
-    )
-    run.add_argument(
-        "--cache-dir", metavar="DIR", help="where compiled C++ objects are kept (default: ~/.cache/compilefix)"
-    )
+    options.add_isolation(run)
     run.add_argument(
         "--workarounds",
         action="store_true",

@@ -56,9 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--complete", action="store_true", help="every strategy on every pattern (slow)")
     run.add_argument("--jobs", type=int, metavar="N", help="workers side by side (default: cores)")
     run.add_argument("--timeout", type=float, metavar="S", help="seconds for one run (default: 60)")
-    run.add_argument(
-        "--cache-dir", metavar="DIR", help="where compiled C++ objects are kept (default: ~/.cache/compilefix)"
-    )
+    options.add_cache(run)
     out = parser.add_argument_group("output")
     out.add_argument("--record", metavar="DIR", help="also write the table of the ops into DIR (default: none)")
 

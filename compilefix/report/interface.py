@@ -219,19 +219,8 @@ def where(environment: Environment) -> str:
 
 def identity(environment: Environment, seed: int) -> Iterator[tuple[str, str]]:
     """Yield name and value of what identifies a machine and its torch."""
-    values: dict[str, object] = {
-        "torch": environment.torch,
-        "git hash": environment.torch_git,
-        "Python": environment.python,
-        "OS": f"{environment.system} {environment.machine}",
-        "vector ISA": environment.isa,
-        "C++ compiler": environment.cxx,
-        "Triton": environment.triton,
-        "CUDA of the build": environment.cuda,
-        "devices": ", ".join(environment.devices),
-        "threads": environment.threads,
-        "seed": seed,
-    }
+    values: dict[str, object] = dict(environment.identity)
+    values |= {"devices": ", ".join(environment.devices), "threads": environment.threads, "seed": seed}
     values |= {f"no {target}": reason for target, reason in environment.missing.items()}
     for name, value in values.items():
         yield name, "none" if value is None else str(value)

@@ -188,17 +188,7 @@ def _evidence(done: commands.Run) -> str:
 
 
 def _told(environment: Environment) -> dict[str, str]:
-    facts = {
-        "torch": environment.torch,
-        "git hash": environment.torch_git,
-        "Python": environment.python,
-        "OS": f"{environment.system} {environment.machine}",
-        "vector ISA": environment.isa,
-        "C++ compiler": environment.cxx,
-        "Triton": environment.triton,
-        "CUDA of the build": environment.cuda,
-    }
-    return {name: value for name, value in facts.items() if value}
+    return {name: value for name, value in environment.identity.items() if value}
 
 
 _REPRO = '''"""
