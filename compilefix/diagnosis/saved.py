@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import cloudpickle
 import torch
 
 from compilefix.errors import HarnessError
@@ -28,6 +27,8 @@ def save(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str,
     Functions of the user's own modules, notebooks and closures go by value, with the globals they name, so that every
     run starts from the same state; what is installed goes by name. Raises `HarnessError` for what cannot be pickled.
     """
+    import cloudpickle  # a probe that loads no call needs none
+
     file = folder / CALL
     try:
         with _by_value(function):
@@ -73,6 +74,8 @@ def _by_value(function: Any) -> Iterator[None]:
     if module is None or file is None or name == "__main__" or "site-packages" in file:
         yield
         return
+    import cloudpickle
+
     cloudpickle.register_pickle_by_value(module)
     try:
         yield

@@ -69,8 +69,8 @@ def _before(owner: Any, first: Any) -> Iterator[None]:
 
 
 def _is_plain(function: Any, name: str) -> bool:
-    """Tell what is seldom to blame: operators, and the iteration of a loop."""
-    return hasattr(operator, name) or "Iter" in type(function).__name__
+    """Tell what is seldom to blame: operators, the iteration of a loop, and the look-up of an attribute."""
+    return hasattr(operator, name) or name == "getattr" or "Iter" in type(function).__name__
 
 
 def _name(function: Any) -> str | None:
