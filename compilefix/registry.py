@@ -312,4 +312,11 @@ def _evaluate(path: Path, node: ast.expr) -> Any:
     except (TypeError, RecursionError) as error:
         raise RecordError(f"{path}:{node.lineno}: not a literal: {error}") from None
     except ValueError:
-        raise RecordError(f"{path}:{node.lineno}: a record holds literals only, not {ast.unparse(node)!r}") from None
+        raise RecordError(f"{path}:{node.lineno}: a record holds literals only, not {_code(node)}") from None
+
+
+def _code(node: ast.expr) -> str:
+    try:
+        return repr(ast.unparse(node))
+    except RecursionError:
+        return "code that is nested so deep"
