@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from compilefix.upgrade.bisection import BisectReport, Step
 
 HELP = "find the torch release in which a record, a function or a command of yours broke, or was fixed"
-FORMATS = ("table", "json", "markdown")
+FORMATS = ("table", "json", "markdown", "html")
 REGRESS = ("wrong-result", "error", "crash", "hang")
 TAKES_COMMAND = True
 MANUAL = Manual(

@@ -120,8 +120,6 @@ def _command(args: argparse.Namespace, chosen: dict[str, Any]) -> int:
 
     if args.paths or args.device or args.target:
         raise UsageError("a command behind -- goes with neither PATH nor --device nor --target")
-    if args.format == "html":
-        raise UsageError("--format html shows what changes in torch; a command behind -- has table, json and markdown")
     if args.timeout is not None and args.timeout <= 0:
         raise UsageError(f"--timeout {args.timeout:g} must be more than 0 seconds")
     before, after = releases(args.before, args.after)

@@ -6,18 +6,14 @@ from collections.abc import Iterator
 
 from compilefix.report import document
 from compilefix.report.document import Document, Item, Part
-from compilefix.report.json import dumps
 from compilefix.upgrade.bisection import BisectReport, Found, Step
 
 _STYLES = {Found.GOOD: "✔", Found.BAD: "✘", Found.SKIP: "–"}
 
 
 def render(report: BisectReport, format: str = "table", *, width: int | None = None, color: bool = False) -> str:
-    """Return `report` as ``table``, ``json`` or ``markdown``, ending with a newline."""
-    if format == "json":
-        return dumps(report.to_json())
-    whole = _document(report)
-    return document.markdown(whole) if format == "markdown" else document.text(whole, width=width, color=color)
+    """Return `report` in one of the formats of a document, ending with a newline."""
+    return document.render(_document(report), report, format, width=width, color=color)
 
 
 def _document(report: BisectReport) -> Document:

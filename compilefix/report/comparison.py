@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from compilefix.report import document
 from compilefix.report.document import Document, Item, Part, plural
-from compilefix.report.json import dumps
 from compilefix.upgrade.commands import Run
 from compilefix.upgrade.comparison import Comparison, Group, Status
 
@@ -23,11 +22,8 @@ _SHOWN = 8
 
 
 def render(report: Comparison, format: str = "table", *, width: int | None = None, color: bool = False) -> str:
-    """Return `report` as ``table``, ``json`` or ``markdown``, ending with a newline."""
-    if format == "json":
-        return dumps(report.to_json())
-    whole = _document(report)
-    return document.markdown(whole) if format == "markdown" else document.text(whole, width=width, color=color)
+    """Return `report` in one of the formats of a document, ending with a newline."""
+    return document.render(_document(report), report, format, width=width, color=color)
 
 
 def _document(report: Comparison) -> Document:

@@ -1,11 +1,13 @@
-"""A report as headed parts of items, rendered for a terminal or as Markdown: what several reports are made of."""
+"""A report as headed parts of items, for a terminal, as Markdown, as a page: what several reports are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from compilefix.report.interface import block, one_line
+from compilefix.report.json import dumps
 from compilefix.report.markdown import code, escape, fence
 from compilefix.report.table import Page
 
@@ -48,7 +50,30 @@ class Document:
     """What to do now: a sentence and the command."""
 
 
+FORMATS = ("table", "json", "markdown", "html")
 _CODE = ("run", "instead", "command")
+
+
+class Told(Protocol):
+    """A report that has a form for programs as well."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON object."""
+
+
+def render(document: Document, report: Told, format: str, *, width: int | None, color: bool) -> str:
+    """Return `report`, which `document` tells, in one of `FORMATS`, ending with a newline."""
+    match format:
+        case "json":
+            return dumps(report.to_json())
+        case "markdown":
+            return markdown(document)
+        case "html":
+            from compilefix.report import html  # needs jinja2 and pygments
+
+            return html.render("document.html.j2", document=document, framed=False)
+        case _:
+            return text(document, width=width, color=color)
 
 
 def text(document: Document, *, width: int | None, color: bool) -> str:

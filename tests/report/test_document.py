@@ -18,6 +18,7 @@ from compilefix.upgrade.comparison import Comparison, Group, Match, Status
 from compilefix.upgrade.difference import Change, Line, Row, Side, UpgradeReport
 from compilefix.upgrade.signature import Signature
 from tests.report.conftest import HOSTILE
+from tests.report.test_html import Balanced
 
 SIDE = Side(state="bad", by="measured", why=HOSTILE)
 UPGRADE = UpgradeReport(
@@ -103,6 +104,12 @@ def test_nothing_that_a_program_printed_breaks_a_format(render: Callable[..., st
     assert "\x1b" not in markdown
     assert "<b>" not in "".join(part for i, part in enumerate(markdown.split("```")) if i % 2 == 0).replace("\\<b>", "")
     assert json.loads(render("json"))["schema"] == 1
+    page = render("html")
+    page.encode("utf-8")
+    parsed = Balanced(page)
+    assert "\x1b" not in page
+    assert len(parsed.ids) == len(set(parsed.ids))
+    assert {link[1:] for link in parsed.links if link.startswith("#")} <= {*parsed.ids}
 
 
 def test_the_bisection_names_window_and_what_was_skipped() -> None:

@@ -10,12 +10,14 @@ import pytest
 
 from compilefix.check import CheckReport
 from compilefix.diagnosis.result import Diagnosis
-from compilefix.report import check, diagnosis, upgrade
+from compilefix.report import check, comparison, diagnosis, upgrade
+from compilefix.upgrade.comparison import Status
 from compilefix.upgrade.difference import Change, UpgradeReport
 from tests.report.browsing import ENTER, ESCAPE, audited, choose, narrow, open_page, shown, start, unfold, wait
+from tests.report.test_document import COMPARED
 
 pytestmark = pytest.mark.slow
-PAGES = ("check", "diagnosis", "diagnosis of nothing", "upgrade")
+PAGES = ("check", "diagnosis", "diagnosis of nothing", "upgrade", "comparison")
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])
@@ -36,6 +38,7 @@ def pages(
         "diagnosis": diagnosis.render("html", diagnoses["known"]),
         "diagnosis of nothing": diagnosis.render("html", diagnoses["healthy"]),
         "upgrade": upgrade.render("html", upgrade_report),
+        "comparison": comparison.render(COMPARED, "html"),
     }
 
 
@@ -192,6 +195,18 @@ def test_keys_walk_along_an_upgrade(upgraded: Any) -> None:
     upgraded.switch_to.active_element.send_keys(ENTER)
     wait(upgraded)
     assert upgraded.execute_script("return document.activeElement.closest('details').open")
+
+
+def test_the_page_of_a_command_is_searched(browser: Any, pages: dict[str, str], tmp_path: Path) -> None:
+    """Its entries are those of the other formats; a link opens one."""
+    page = open_page(browser, pages["comparison"], tmp_path)
+    everything = shown(page)
+    assert len(everything) > len(Status)
+    choose(page, "#search", "2.9.1")
+    assert 0 < len(shown(page)) < len(everything)
+    page.execute_script("location.hash = arguments[0]", everything[0])
+    wait(page)
+    assert page.execute_script("return document.getElementById(arguments[0]).firstElementChild.open", everything[0])
 
 
 @pytest.mark.parametrize("name", PAGES)
