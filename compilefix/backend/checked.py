@@ -109,7 +109,7 @@ class CheckedGraph:
             self._warn(args, f"does not compile ({self._broken})")
             return
         try:
-            found = trial(self._fast, self._plain, args)
+            found = trial(self._fast, self._plain, args, held=self._plain.buffers())
         except UncheckedError as error:
             self._reason, self._countdown = str(error), NEVER
             return

@@ -145,7 +145,7 @@ def _agrees(watch: Watch, plain: torch.fx.GraphModule, compiled: Callable[..., A
     """Try one call on copies; False where there is no point in trying another."""
     try:
         with watch.trying(plain, args):
-            found = trial(compiled, plain.forward, args, same_random=True)
+            found = trial(compiled, plain.forward, args, held=plain.buffers(), same_random=True)
     except UncheckedError as error:
         watch.unchecked.append(str(error))
         watch.told()

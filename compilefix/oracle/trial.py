@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,34 +23,40 @@ class UncheckedError(Exception):
     """A graph cannot be held against its plain run; the text says why."""
 
 
-def trial(fast: Run, plain: Run, args: Sequence[Any], *, same_random: bool = False) -> tuple[Difference, ...]:
+def trial(
+    fast: Run, plain: Run, args: Sequence[Any], *, held: Iterable[torch.Tensor] = (), same_random: bool = False
+) -> tuple[Difference, ...]:
     """
     Run both on copies of `args` and return every difference that is a defect; `args` and random state are untouched.
 
+    What both sides hold and may write, such as the buffers of a graph, is compared and put back where `held` names it.
     With `same_random` both sides are known to draw the same random numbers, as with Inductor's ``fallback_random``.
     Raises `UncheckedError` where plain runs differ among themselves, or draw random numbers that need not be the same.
     """
-    with _random_state():
-        before = _generators()
-        want = _observe(plain, twins(args))
+    held = tuple(held)
+    before = _generators()
+    with _untouched(held):
+        want = _observe(plain, twins(args), held)
         drawn = any(not torch.equal(a, b) for a, b in zip(before, _generators(), strict=True))
     if drawn and not same_random:
         raise UncheckedError("it draws random numbers, and Inductor's stream differs from eager's by design")
-    with _random_state():
-        got = _observe(fast, twins(args))
+    with _untouched(held):
+        got = _observe(fast, twins(args), held)
     if not defects(compare(got, want)):
         return ()
-    with _random_state():
-        again = _observe(plain, twins(args))
-        if compare(again, want, strict=("bitwise",)):
-            raise UncheckedError("two plain runs of it differ")
-        wide = want.raised is None and not drawn  # in float64 other random numbers are drawn
-        precise = _observe(plain, twins(args, widened)) if wide else None
+    with _untouched(held):
+        again = _observe(plain, twins(args), held)
+    if compare(again, want, strict=("bitwise",)):
+        raise UncheckedError("two plain runs of it differ")
+    precise = None
+    if want.raised is None and not drawn:  # in float64 other random numbers are drawn
+        with _untouched(held):
+            precise = _observe(plain, twins(args, widened), held)
     usable = precise if precise is not None and precise.raised is None else None
     return defects(compare(got, want, usable))
 
 
-def _observe(run: Run, args: list[Any]) -> Observation:
+def _observe(run: Run, args: list[Any], held: Sequence[torch.Tensor]) -> Observation:
     observation = Observation()
     where = "the call"
     try:
@@ -58,6 +64,8 @@ def _observe(run: Run, args: list[Any]) -> Observation:
         observation.leaves |= flatten(result, "result")
         for i, arg in enumerate(args):
             observation.leaves |= flatten(arg, f"input[{i}]")
+        for i, tensor in enumerate(held):
+            observation.leaves |= flatten(tensor.detach().clone(), f"buffer[{i}]")
         observation.overlaps = overlaps(("result", result), *((f"input[{i}]", arg) for i, arg in enumerate(args)))
         where = "the backward pass"
         for name, gradient in gradients(result, {f"input[{i}]": arg for i, arg in enumerate(args)}, SEED):
@@ -73,11 +81,16 @@ def _outputs(result: Any) -> tuple[Any, ...]:
 
 
 @contextmanager
-def _random_state() -> Iterator[None]:
-    """Give back the random state, so that checked and unchecked calls draw the same numbers."""
+def _untouched(held: Sequence[torch.Tensor]) -> Iterator[None]:
+    """Give back the random state, so that checked and unchecked calls draw the same numbers, and what is `held`."""
     devices = list(range(torch.cuda.device_count())) if _cuda() else []
+    kept = [tensor.detach().clone() for tensor in held]
     with torch.random.fork_rng(devices=devices):
         yield
+    with torch.no_grad():
+        for tensor, before in zip(held, kept, strict=True):
+            if not torch.equal(tensor, before):
+                tensor.copy_(before)
 
 
 def _generators() -> list[torch.Tensor]:

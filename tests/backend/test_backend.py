@@ -171,6 +171,23 @@ def test_inputs_that_share_memory_share_it_in_the_trial_too() -> None:
     assert base[0, 1] == 1.0
 
 
+def test_buffers_that_a_graph_holds_are_put_back_after_a_trial() -> None:
+    """Before torch 2.5 the statistics of a BatchNorm are attributes of the graph, not inputs."""
+    from compilefix.oracle.trial import trial
+
+    count = torch.zeros(1)
+
+    def plain(x: torch.Tensor) -> tuple[torch.Tensor]:
+        return (x + count.add_(1),)
+
+    def wrong(x: torch.Tensor) -> tuple[torch.Tensor]:
+        return (x + count.add_(2),)
+
+    assert trial(plain, plain, (torch.ones(3),), held=(count,)) == ()
+    assert trial(wrong, plain, (torch.ones(3),), held=(count,)) != ()
+    assert count.item() == 0
+
+
 def test_training_is_what_it_is_without_the_guard() -> None:
     def trained(compile: Any) -> list[torch.Tensor]:
         torch.manual_seed(0)
