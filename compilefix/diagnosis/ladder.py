@@ -8,6 +8,7 @@ from typing import Any
 from compilefix.diagnosis import switches
 from compilefix.diagnosis.lab import Lab, Probe
 from compilefix.diagnosis.subject import Subject
+from compilefix.oracle import noise
 from compilefix.outcome import REFERENCE, Did, Outcome, Target
 
 LISTING = {
@@ -18,9 +19,6 @@ LISTING = {
 
 DRAWING = frozenset({"native_dropout"})
 """Decompositions that draw other random numbers than the op; Inductor leaves them out with ``fallback_random``."""
-
-NOISE = 1e-4
-"""Largest difference that can be rounding where terms cancel."""
 
 
 def climb(lab: Lab, subject: Subject, targets: Sequence[Target]) -> dict[Target, Outcome]:
@@ -56,31 +54,18 @@ def listing(target: Target) -> dict[str, Any]:
 
 
 def excused(lab: Lab, subject: Subject, target: Target, bad: Outcome) -> str | None:
-    """
-    Say why a difference is rounding and no defect, None where it is one.
-
-    Where large terms cancel, as in the gradient of a bias before a normalisation, what is left is noise in plain and in
-    compiled code. Then the plain program moves as much when its inputs change in the last digit. Only differences that
-    are small in themselves are excused: a step of a rounding function moves as well, and is none of this.
-    """
+    """Say why a difference is rounding and no defect (see `oracle.noise`), None where it is one."""
     if _draws_its_own(lab, subject, target, bad):
         where = "Inductor" if target.backend == "inductor" else "this stage"
         return f"{where} draws other random numbers, by design; the same with torch._inductor.config.fallback_random"
-    if bad.did is not Did.MISMATCH or not all(d.what in ("values", "gradient") for d in bad.defects):
-        return None
-    if not all(d.worst is not None and d.worst <= NOISE for d in bad.defects):
-        return None
     plain = Target("eager", target.device if not target.interpreted else "cpu")
-    if plain == target:
+    if bad.did is not Did.MISMATCH or not noise.can_be(bad.defects) or plain == target:
         return None
     probes = [
-        Probe(what="inputs changed in the last digit", target=plain, switches={"nudge": {"seed": s}}) for s in (1, 2)
+        Probe(what="inputs changed in the last digit", target=plain, switches={"nudge": {"seed": seed}})
+        for seed in noise.SEEDS
     ]
-    moved: dict[str, float] = {}
-    for outcome in lab.ask(subject, *probes):
-        for d in outcome.differences:
-            moved[d.leaf] = max(moved.get(d.leaf, 0.0), d.worst or 0.0)
-    if all((d.worst or 0.0) <= 8 * moved.get(d.leaf, 0.0) for d in bad.defects):
+    if noise.explains([d for outcome in lab.ask(subject, *probes) for d in outcome.differences], bad.defects):
         first = bad.defects[0]
         return f"{first.what} of {first.leaf} differs by {first.worst:.2g}, as plain code does with inputs one ulp off"
     return None

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from compilefix.diagnosis import adaptor
+from compilefix.oracle.noise import shaken
 from compilefix.registry import Record
 
 
@@ -21,20 +22,15 @@ def enter(told: dict[str, Any], record: Record, seen: dict[str, Any]) -> Iterato
         if isinstance(value, torch.nn.Module):
             with torch.no_grad():
                 for parameter in value.parameters():
-                    parameter.copy_(_moved(parameter.detach(), generator))
+                    parameter.copy_(shaken(parameter.detach(), generator))
             return value
         if not isinstance(value, torch.Tensor) or not value.is_floating_point() or value.layout is not torch.strided:
             return value
         with torch.no_grad():
-            return value.detach().copy_(_moved(value.detach(), generator)).requires_grad_(value.requires_grad)
+            return value.detach().copy_(shaken(value.detach(), generator)).requires_grad_(value.requires_grad)
 
     adaptor.NUDGE.append(nudged)
     try:
         yield
     finally:
         adaptor.NUDGE.pop()
-
-
-def _moved(value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    steps = torch.randint(-1, 2, value.shape, generator=generator).to(value.device)
-    return value * (1 + steps * torch.finfo(value.dtype).eps).to(value.dtype)

@@ -188,6 +188,27 @@ def test_buffers_that_a_graph_holds_are_put_back_after_a_trial() -> None:
     assert count.item() == 0
 
 
+def test_noise_where_terms_cancel_is_no_mismatch() -> None:
+    """The gradient of a bias before a BatchNorm is 0 but for rounding; what is wrong by as little is still told."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4))
+    guarded = backend.guarded(model)
+    for _ in range(5):
+        guarded(torch.randn(8, 4)).sum().backward()
+    assert only().state == "checked"
+    assert model[1].num_batches_tracked.item() == 5
+
+    from compilefix.oracle.trial import trial
+
+    def plain(x: torch.Tensor) -> tuple[torch.Tensor]:
+        return (x * 2,)
+
+    def slightly_wrong(x: torch.Tensor) -> tuple[torch.Tensor]:
+        return (x * 2 + 5e-5,)
+
+    assert trial(slightly_wrong, plain, (torch.ones(3),)) != ()
+
+
 def test_training_is_what_it_is_without_the_guard() -> None:
     def trained(compile: Any) -> list[torch.Tensor]:
         torch.manual_seed(0)
