@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import re
+import signal
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+
+
+def signal_name(number: int) -> str:
+    """Return ``SIGSEGV`` for 11; real-time signals, most of which have no name, become ``signal 40``."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def strip_ansi(text: str) -> str:

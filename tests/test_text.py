@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compilefix.text import first_line, visible
+from compilefix.text import first_line, signal_name, visible
 
 
 @given(st.text())
@@ -28,3 +28,8 @@ def test_visible_text_has_no_control_character(text: str) -> None:
 def test_the_first_line_is_the_one_that_says_most(message: str, line: str) -> None:
     """Headlines are joined with what they announce, compiler logs are cut to the error."""
     assert first_line(message) == line
+
+
+def test_a_signal_has_a_name_or_its_number() -> None:
+    assert signal_name(11) == "SIGSEGV"
+    assert signal_name(40) == "signal 40"

@@ -15,7 +15,7 @@ from pathlib import Path
 from compilefix.diagnosis.result import Conclusion
 from compilefix.diagnosis.subject import Subject, write
 from compilefix.errors import HarnessError, UsageError
-from compilefix.text import visible
+from compilefix.text import signal_name, visible
 
 AHEAD = "COMPILEFIX_CAPTURE_AHEAD"
 CAPTURED = "captured.json"
@@ -61,7 +61,7 @@ def captured(
     if code is None:
         verdict = Conclusion.UNRESOLVED, f"nothing misbehaved within {seconds:g} s ({looked})"
     elif code:
-        ended = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
+        ended = f"was ended by {signal_name(-code)}" if code < 0 else f"ended with {code}"
         verdict = Conclusion.FAILS_PLAINLY, f"the command {ended}, and no graph misbehaved"
     else:
         verdict = Conclusion.HEALTHY, f"{looked}; what Dynamo itself does is not checked this way"

@@ -63,8 +63,10 @@ class Watch:
             return
         pending = f"{os.getpid()}-{PENDING}"
         self._write(pending, gm, inputs, "ends the process")
-        yield
-        (self.folder / pending).unlink()
+        try:
+            yield
+        finally:
+            (self.folder / pending).unlink()
 
     def _write(self, name: str, gm: torch.fx.GraphModule, inputs: tuple[Any, ...], why: str) -> None:
         places: dict[str, list[str]] = {}

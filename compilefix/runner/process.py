@@ -24,7 +24,7 @@ from compilefix.errors import HarnessError
 from compilefix.outcome import Did, Outcome
 from compilefix.runner.protocol import Request, decode_reply
 from compilefix.runner.warm import EXERCISED
-from compilefix.text import visible
+from compilefix.text import signal_name, visible
 
 TAIL = 4096
 """Bytes of a worker's output that are kept."""
@@ -349,7 +349,7 @@ def _interpret(ended: Ended, reply: bytes, *, hung: bool, cancelled: bool, timeo
     if hung:
         return Outcome(did=Did.HANG, reason=f"no end within {timeout:g} s", seconds=timeout)
     if os.WIFSIGNALED(ended.status):
-        name = signal.Signals(os.WTERMSIG(ended.status)).name
+        name = signal_name(os.WTERMSIG(ended.status))
         if name == "SIGKILL":
             return Outcome(did=Did.UNRESOLVED, reason="killed from outside (SIGKILL; the system may be out of memory)")
         return Outcome(did=Did.CRASH, reason=f"died of {name}", error=(name, ""))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from compilefix.errors import UsageError
-from compilefix.text import visible
+from compilefix.text import signal_name, visible
 from compilefix.upgrade import results
 from compilefix.upgrade.signature import HANG, Failure, Frame, of_traceback, place, users_frames
 
@@ -239,7 +239,7 @@ def _execute(
     text = log.read_bytes()[-TAIL * 4 :].decode("utf-8", "replace")
     return {
         "exit_code": None if timed_out else code,
-        "signal": None if timed_out or number is None else signal.Signals(number).name,
+        "signal": None if timed_out or number is None else signal_name(number),
         "timed_out": timed_out,
         "seconds": round(time.monotonic() - began, 2),
         "tail": visible(text)[-TAIL:],
