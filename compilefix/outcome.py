@@ -87,6 +87,11 @@ class Did(str, Enum):
         """True where the compiled program misbehaved."""
         return self in _BAD
 
+    @property
+    def good(self) -> bool:
+        """True where the compiled program came out right, be it with other rounding."""
+        return self in (Did.OK, Did.NUMERICS)
+
 
 _BAD = frozenset({Did.MISMATCH, Did.ERROR, Did.MISSING_ERROR, Did.CRASH, Did.HANG})
 
@@ -217,12 +222,10 @@ class Outcome:
         error = raw.get("error")
         return cls(
             did=Did(raw["outcome"]),
-            reason=raw.get("reason"),
+            **{name: raw.get(name) for name in ("reason", "seconds", "cpu_seconds")},
             differences=tuple(Difference.from_json(d) for d in raw.get("differences", ())),
             error=(error["type"], error["message"]) if error else None,
             facts=dict(raw.get("facts", {})),
-            seconds=raw.get("seconds"),
-            cpu_seconds=raw.get("cpu_seconds"),
             stdout=raw.get("stdout", ""),
             stderr=raw.get("stderr", ""),
         )
@@ -256,8 +259,7 @@ def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome], ho
         own = {t: o for t, o in outcomes.items() if not t.interpreted}
         if any(t.backend != REFERENCE for t in own):
             return judge(known, version, own, holds)
-        if isinstance(known, Issue):
-            return _elsewhere(known, outcomes)
+        return _elsewhere(known, outcomes)
     compiled = {t: o for t, o in outcomes.items() if t.backend != REFERENCE}
     if any(o.did is Did.UNRESOLVED for t, o in outcomes.items() if t.backend == REFERENCE):
         return Verdict.UNRESOLVED
@@ -271,7 +273,7 @@ def judge(known: Known, version: Version, outcomes: Mapping[Target, Outcome], ho
         return Verdict.DIFFERENT
     if any(o.did is Did.UNRESOLVED for o in compiled.values()):
         return Verdict.UNRESOLVED
-    ran = {t.backend for t, o in compiled.items() if o.did in (Did.OK, Did.NUMERICS)}
+    ran = {t.backend for t, o in compiled.items() if o.did.good}
     missing = {t.backend for t, o in compiled.items() if o.did is Did.UNSUPPORTED}
     stage = STAGES.index(known.stage)
     reached = any(STAGES.index(backend) >= stage for backend in ran)
@@ -386,12 +388,9 @@ class Result:
     def from_json(cls, raw: Mapping[str, Any]) -> Result:
         """Read what `to_json` wrote."""
         return cls(
-            id=raw["id"],
-            title=raw["title"],
-            record=raw["record"],
+            **{name: raw[name] for name in ("id", "title", "record", "has_workaround")},
             statement=raw.get("statement"),
             truth=Truth(raw["truth"]) if raw.get("truth") is not None else None,
-            has_workaround=raw["has_workaround"],
             symptom=Symptom(raw["symptom"]),
             verdict=Verdict(raw["verdict"]),
             expected=Expectation(raw["expected"]),

@@ -16,19 +16,10 @@ from compilefix.environment import Environment
 from compilefix.errors import Exit, UsageError
 from compilefix.issue import Expectation, Symptom, Truth
 from compilefix.outcome import OF_CONTRACTS, REFERENCE, Did, Difference, Outcome, Result, Target, Verdict
+from tests.machines import machine
 from tests.test_outcome import RESULTS, TEXT, there_and_back
 
-HERE = Environment(
-    torch="2.13.0+cpu",
-    torch_git="cf30153c",
-    python="3.11.7",
-    system="Linux",
-    machine="x86_64",
-    isa="avx512",
-    cxx="g++ 12.2.0",
-    triton=None,
-    cuda=None,
-)
+HERE = machine()
 OK, UNSUPPORTED, UNRESOLVED = (Outcome(did=d) for d in (Did.OK, Did.UNSUPPORTED, Did.UNRESOLVED))
 WRONG = Outcome(did=Did.MISMATCH, differences=(Difference(what="values", leaf="result"),))
 REF, CPU, CUDA = Target(REFERENCE), Target("inductor"), Target("inductor", "cuda")

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest import mock
 
 import torch
 
@@ -252,16 +253,11 @@ def load(path: Path) -> ModuleType:
 
 @contextlib.contextmanager
 def _plain_compile() -> Iterator[None]:
-    compile = torch.compile
-
     def plain(model: Any = None, **_: Any) -> Any:
         return model if model is not None else lambda function: function
 
-    torch.compile = plain
-    try:
+    with mock.patch.object(torch, "compile", plain):
         yield
-    finally:
-        torch.compile = compile
 
 
 def uncompiled(program: Any) -> Any:

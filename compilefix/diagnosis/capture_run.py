@@ -12,14 +12,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from compilefix.diagnosis.exchange import AHEAD, CAPTURED, FOLDER, PENDING, SEEN
 from compilefix.diagnosis.result import Conclusion
 from compilefix.diagnosis.subject import Subject, write
 from compilefix.errors import HarnessError, UsageError
 from compilefix.text import signal_name, visible
 
-AHEAD = "COMPILEFIX_CAPTURE_AHEAD"
-CAPTURED = "captured.json"
-PENDING = "pending.json"
 GRACE = 5.0
 
 
@@ -45,7 +43,7 @@ def captured(
     hooks = str(Path(__file__).parent / "hooks")
     package = str(Path(__file__).parents[2])
     path = os.pathsep.join([hooks, package, *filter(None, [os.environ.get("PYTHONPATH")])])
-    environ = os.environ | {"PYTHONPATH": path, "COMPILEFIX_CAPTURE": str(where)}
+    environ = os.environ | {"PYTHONPATH": path, FOLDER: str(where)}
     end, found = time.monotonic() + seconds, where / CAPTURED
     code = _watched(command, environ, found, end)
     died = code is not None and code < 0
@@ -94,7 +92,7 @@ def _subject(name: str, folder: Path, where: Path, compile: dict[str, object], c
 
 
 def _looked_at(where: Path) -> str:
-    notes = [json.loads(path.read_text(encoding="utf-8")) for path in where.glob("*-seen.json")]
+    notes = [json.loads(path.read_text(encoding="utf-8")) for path in where.glob(f"*-{SEEN}")]
     graphs, calls = sum(n["graphs"] for n in notes), sum(n["calls"] for n in notes)
     told = (
         f"{calls} calls of {graphs} compiled graphs agree with plain code" if calls else "no compiled graph was checked"

@@ -132,7 +132,7 @@ def _setting(kind: str, name: str, value: object, what: str, width: int) -> Idea
 
 
 def _of_culprit(bench: Bench, culprit: Culprit) -> Iterator[Idea]:
-    by_name = {s.name: s for group in _GROUPS for s in group}
+    by_name = {s.name: s for s in switches.ALL}
     for site in culprit.sites:
         if site in by_name:
             yield _setting("config", site, by_name[site].value, "the part that is at fault off", 2)
@@ -159,12 +159,6 @@ def _of_culprit(bench: Bench, culprit: Culprit) -> Iterator[Idea]:
         what = f"{culprit.op} is not decomposed"
         told = {"workaround": {"decompositions": overloads}}
         yield Idea(id="general", kind="config", what=what, code=code, width=3, told=told)
-
-
-_GROUPS = (
-    *(switches.NUMERICS, switches.SCHEDULER, switches.CODEGEN, switches.LAYOUT),
-    *(switches.PARTITIONER, switches.AOT, switches.CACHES, switches.GUARDS, switches.DYNAMIC),
-)
 
 
 def _overloads(bench: Bench, culprit: Culprit) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 from torch._dynamo.output_graph import OutputGraph
 
@@ -18,7 +19,7 @@ Choose = Callable[[int, Any, Compiler], Compiler]
 @contextlib.contextmanager
 def each_graph(choose: Choose) -> Iterator[None]:
     """Let `choose` decide which backend compiles each of Dynamo's graphs; backends that compile again are let alone."""
-    name = "_call_user_compiler" if hasattr(OutputGraph, "_call_user_compiler") else "call_user_compiler"
+    name = compiling(OutputGraph)
     original = getattr(OutputGraph, name)
     count, inside = 0, False
 
@@ -36,11 +37,13 @@ def each_graph(choose: Choose) -> Iterator[None]:
             inside = False
             self.compiler_fn = before
 
-    setattr(OutputGraph, name, chosen)
-    try:
+    with mock.patch.object(OutputGraph, name, chosen):
         yield
-    finally:
-        setattr(OutputGraph, name, original)
+
+
+def compiling(graphs: Any) -> str:
+    """Return the name that this release gives to the method in which `graphs` hands a graph to its backend."""
+    return next(name for name in ("_call_user_compiler", "call_user_compiler") if hasattr(graphs, name))
 
 
 def eager(gm: Any, inputs: Any) -> Any:

@@ -24,8 +24,6 @@ SCOPE = "compilefix.diagnosis.scope"
 OBSERVATION = "reference.pickle"
 """What the run of a reference leaves in the exchange folder, see `runner.worker`."""
 
-GOOD = frozenset({Did.OK, Did.NUMERICS})
-
 
 class OutOfTimeError(Exception):
     """The budget is used up, or the user has interrupted."""
@@ -51,6 +49,12 @@ class Probe:
     def key(self) -> str:
         """Equal for probes that ask the same."""
         return json.dumps([str(self.target), self.mode.value, self.priced, self.switches], sort_keys=True)
+
+
+def alike(outcome: Outcome, bad: Outcome) -> bool:
+    """Tell whether a smaller program misbehaves as the whole one does: the same outcome, a symptom, class of error."""
+    same = outcome.did is bad.did and bool(outcome.symptoms & bad.symptoms)
+    return same and (bad.did is not Did.ERROR or (outcome.error or ("",))[0] == (bad.error or ("",))[0])
 
 
 class Lab:
@@ -144,7 +148,7 @@ class Lab:
 
     def right(self, subject: Subject, *probes: Probe) -> list[bool]:
         """Tell for each probe whether the program comes out right."""
-        return [outcome.did in GOOD for outcome in self.ask(subject, *probes)]
+        return [outcome.did.good for outcome in self.ask(subject, *probes)]
 
     def first(self, subject: Subject, probes: Sequence[Probe], holds: Callable[[Outcome], bool]) -> int | None:
         """

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from compilefix.diagnosis import frames, search, switches
-from compilefix.diagnosis.lab import GOOD, Lab, Probe
+from compilefix.diagnosis.lab import Lab, Probe
 from compilefix.diagnosis.ladder import listing
 from compilefix.diagnosis.result import Culprit
 from compilefix.diagnosis.subject import Subject
@@ -46,7 +46,7 @@ class Bench:
         """Return a minimal part of `items` that, switched off, makes the program right; all of them do."""
         return search.minimal(
             items,
-            lambda sets: self.lab.first(self.subject, [ask(chosen) for chosen in sets], lambda o: o.did in GOOD),
+            lambda sets: self.lab.first(self.subject, [ask(chosen) for chosen in sets], lambda o: o.did.good),
             self.coarse,
         )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from compilefix.diagnosis import switches
-from compilefix.diagnosis.lab import GOOD, Probe
+from compilefix.diagnosis.lab import Probe
 from compilefix.diagnosis.ladder import unlowered
 from compilefix.diagnosis.localise import (
     Bench,
@@ -68,7 +68,7 @@ def _written_wrong(bench: Bench) -> str | None:
         target = Target("inductor", INTERPRETED, bench.target.dynamic)
         cuda = bench.lab.ask(bench.subject, Probe(what="the code for CUDA", target=target))[0]
         if cuda.did is not Did.UNSUPPORTED:
-            return "in the code for CUDA, interpreted" if cuda.did in GOOD else None
+            return "in the code for CUDA, interpreted" if cuda.did.good else None
     scalar = bench.right(bench.probe("no vectorised code", settings=switches.CODEGEN[0].told))[0]
     return "without vectorised code" if scalar else None
 

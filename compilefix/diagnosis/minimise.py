@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from compilefix.diagnosis import minimise_source, search
-from compilefix.diagnosis.lab import GOOD, Probe
+from compilefix.diagnosis.lab import Probe, alike
 from compilefix.diagnosis.localise import Bench
 from compilefix.diagnosis.program import FLOATS, Program, sliced
 from compilefix.diagnosis.result import Culprit, Minimal
 from compilefix.diagnosis.subject import Subject
 from compilefix.issue import Symptom
-from compilefix.outcome import Did, Outcome
+from compilefix.outcome import Outcome
 
 if TYPE_CHECKING:
     from compilefix.diagnosis.session import Draft
@@ -128,19 +128,11 @@ class Reduction:
         ]
 
         def holds(i: int, outcome: Outcome) -> bool:
-            if outcome.did in GOOD:
+            if outcome.did.good:
                 self.good = self._text(programs[i])
-            return self._alike(outcome) and self._same_culprit(pairs[i][0])
+            return alike(outcome, self.bench.bad) and self._same_culprit(pairs[i][0])
 
         return self.bench.lab.first_of(pairs, holds)
-
-    def _alike(self, outcome: Outcome) -> bool:
-        bad = self.bench.bad
-        if not (outcome.did.bad and outcome.symptoms & bad.symptoms):
-            return False
-        if bad.error is None or outcome.error is None or bad.did is not Did.ERROR:
-            return outcome.did is bad.did
-        return outcome.error[0] == bad.error[0]
 
     def _same_culprit(self, subject: Subject) -> bool:
         """Tell whether the candidate, too, comes out right without the part that was convicted."""

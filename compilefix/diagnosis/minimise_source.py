@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compilefix.diagnosis import search
-from compilefix.diagnosis.lab import GOOD, Probe
+from compilefix.diagnosis.lab import Probe, alike
 from compilefix.diagnosis.localise import Bench
 from compilefix.diagnosis.result import Minimal
 from compilefix.diagnosis.subject import SPEC, Subject
-from compilefix.outcome import Did, Outcome
+from compilefix.outcome import Outcome
 
 if TYPE_CHECKING:
     from compilefix.diagnosis.session import Draft
@@ -115,14 +115,12 @@ class _Shortening:
             probe = Probe(what=f"{len(chosen)} of {len(self.places)} statements", target=self.bench.target)
             pairs.append((self._subject(chosen), replace(probe, referred=True)))
 
-        def alike(i: int, outcome: Outcome) -> bool:
-            if outcome.did in GOOD:
+        def holds(i: int, outcome: Outcome) -> bool:
+            if outcome.did.good:
                 self.good = self.text(sets[i])
-            bad = self.bench.bad
-            same = outcome.did is bad.did and bool(outcome.symptoms & bad.symptoms)
-            return same and (bad.did is not Did.ERROR or (outcome.error or ("",))[0] == (bad.error or ("",))[0])
+            return alike(outcome, self.bench.bad)
 
-        found = self.bench.lab.first_of(pairs, alike)
+        found = self.bench.lab.first_of(pairs, holds)
         if found is not None:
             self.best = sets[found]
         return found

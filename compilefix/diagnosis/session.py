@@ -281,7 +281,7 @@ def _conclude(draft: Draft) -> tuple[Conclusion, str | None]:
     if error is not None and compiled:
         return Conclusion.FAILS_PLAINLY, _fails(f"{error[0]}: {first_line(error[1])}")
     undecided = next((o for o in compiled if o.did is Did.UNRESOLVED), None)
-    if undecided is not None or not any(o.did in (Did.OK, Did.NUMERICS) for o in compiled):
+    if undecided is not None or not any(o.did.good for o in compiled):
         why = undecided.reason if undecided else next((o.reason for o in compiled), "nothing ran")
         return Conclusion.UNRESOLVED, why
     return Conclusion.HEALTHY, None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from compilefix import registry
+from compilefix.diagnosis.exchange import GRAPH
 from compilefix.diagnosis.result import Conclusion
 from compilefix.errors import RecordError, UsageError
 from compilefix.registry import Record
@@ -19,9 +20,6 @@ INPUTS = ("inputs", "make_inputs", "example_inputs")
 """Names under which a file's inputs are found when ``--inputs`` does not say."""
 
 SPEC = "subject.json"
-GRAPH = "graph.pt"
-"""File of a captured graph's folder: the graph and its inputs, as `torch.save` writes them."""
-
 ADAPTOR = '''"""
 The program under diagnosis.
 

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from torch.fx.passes.graph_transform_observer import GraphTransformObserver
 
@@ -66,13 +67,10 @@ def _passes(folder: Path) -> Iterator[None]:
 
         return apply
 
-    for name, original in before.items():
-        setattr(GraphTransformObserver, name, watched(original))
-    try:
-        yield
-    finally:
+    with contextlib.ExitStack() as stack:
         for name, original in before.items():
-            setattr(GraphTransformObserver, name, original)
+            stack.enter_context(mock.patch.object(GraphTransformObserver, name, watched(original)))
+        yield
 
 
 @contextlib.contextmanager
@@ -83,15 +81,12 @@ def _kernels(folder: Path, troubles: list[str]) -> Iterator[None]:
         troubles.append("no kernels: this torch does not say what it has written")
         yield
         return
-    original, count = GraphLowering.__dict__["save_output_code"], 0
+    count = 0
 
     def save(code: str) -> None:
         nonlocal count
         (folder / f"output_code_{count}.py").write_text(code, encoding="utf-8")
         count += 1
 
-    GraphLowering.save_output_code = staticmethod(save)
-    try:
+    with mock.patch.object(GraphLowering, "save_output_code", staticmethod(save)):
         yield
-    finally:
-        GraphLowering.save_output_code = original

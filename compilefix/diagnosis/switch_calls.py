@@ -12,6 +12,7 @@ import linecache
 import operator
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 from torch._dynamo import symbolic_convert
 from torch._dynamo.variables import builtin, functions, misc
@@ -61,11 +62,8 @@ def _before(owner: Any, first: Any) -> Iterator[None]:
         first(self, *args)
         return original(self, *args, **kwargs)
 
-    owner.call_function = call_function
-    try:
+    with mock.patch.object(owner, "call_function", call_function):
         yield
-    finally:
-        owner.call_function = original
 
 
 def _is_plain(function: Any, name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import torch
 from torch._dynamo import convert_frame, symbolic_convert, types
@@ -43,11 +44,8 @@ def _fresh() -> Iterator[None]:
         torch._dynamo.reset()
         return original(self, *args, **kwargs)
 
-    execution.Recorder.__call__ = call  # type: ignore[method-assign]
-    try:
+    with mock.patch.object(execution.Recorder, "__call__", call):
         yield
-    finally:
-        execution.Recorder.__call__ = original  # type: ignore[method-assign]
 
 
 @contextlib.contextmanager
@@ -60,17 +58,13 @@ def _skipping(skipped: Any) -> Iterator[None]:
             return nothing() if nothing is not None else None
         return original(self, frame, *args, **kwargs)
 
-    convert_frame.ConvertFrameAssert.__call__ = call  # type: ignore[method-assign]
-    try:
+    with mock.patch.object(convert_frame.ConvertFrameAssert, "__call__", call):
         yield
-    finally:
-        convert_frame.ConvertFrameAssert.__call__ = original  # type: ignore[method-assign]
 
 
 @contextlib.contextmanager
 def _inlining(plain: frozenset[str], seen: dict[str, Any], *, listing: bool) -> Iterator[None]:
     owner: Any = symbolic_convert.InliningInstructionTranslator
-    original = owner.__dict__["inline_call"]
     bound = owner.inline_call
     found: dict[str, None] = {}
 
@@ -83,11 +77,10 @@ def _inlining(plain: frozenset[str], seen: dict[str, Any], *, listing: bool) -> 
                 break_graph(f"kept plain: {code.co_name}")
         return bound(parent, function, *args, **kwargs)
 
-    owner.inline_call = classmethod(inline_call)
     try:
-        yield
+        with mock.patch.object(owner, "inline_call", classmethod(inline_call)):
+            yield
     finally:
-        owner.inline_call = original
         if listing:
             seen["inlined"] = [key for key in found if "/torch/" not in key]
 

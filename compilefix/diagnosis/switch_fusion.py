@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 from torch._inductor.scheduler import Scheduler
 
@@ -47,11 +48,10 @@ def enter(told: dict[str, Any], record: Record, seen: dict[str, Any]) -> Iterato
                     found[a, b] = [_ops(x), _ops(y)]
         return allowed
 
-    Scheduler.can_fuse = can_fuse  # type: ignore[method-assign]
     try:
-        yield
+        with mock.patch.object(Scheduler, "can_fuse", can_fuse):
+            yield
     finally:
-        Scheduler.can_fuse = original  # type: ignore[method-assign]
         if told.get("list"):
             seen["pairs"] = [{"pair": list(pair), "ops": ops} for pair, ops in found.items()]
 

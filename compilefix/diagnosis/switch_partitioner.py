@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 from torch._functorch import partitioners
 from torch._inductor import compile_fx
@@ -23,12 +24,8 @@ def enter(told: dict[str, Any], record: Record, seen: dict[str, Any]) -> Iterato
 
     from torch._dynamo.backends import debugging
 
-    owners: list[Any] = [o for o in (partitioners, compile_fx, debugging) if hasattr(o, name)]
-    before = [getattr(owner, name) for owner in owners]
-    for owner in owners:
-        setattr(owner, name, plain)
-    try:
+    with contextlib.ExitStack() as stack:
+        for owner in (partitioners, compile_fx, debugging):
+            if hasattr(owner, name):
+                stack.enter_context(mock.patch.object(owner, name, plain))
         yield
-    finally:
-        for owner, original in zip(owners, before, strict=True):
-            setattr(owner, name, original)

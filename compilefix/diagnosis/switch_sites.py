@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import torch
 from torch._inductor.compiler_bisector import CompilerBisector
@@ -50,23 +51,18 @@ def enter(told: dict[str, Any], record: Record, seen: dict[str, Any]) -> Iterato
             found.append(told | ({"target": str(node.target)} if isinstance(node, torch.fx.Node) else {}))
         return key in off or f"{subsystem}|*" in off
 
-    before = CompilerBisector.__dict__["disable_subsystem"]
-    check = GraphTransformObserver.__dict__.get("_check_disable_pass")
-    CompilerBisector.disable_subsystem = staticmethod(disabled)  # type: ignore[method-assign]
-    if check is not None:
-
-        def checked(self: Any) -> bool:
-            if self.subsystem is None and disabled("inductor", OTHER, lambda: str(self.passname)):
-                return True
-            return bool(check(self))
-
-        GraphTransformObserver._check_disable_pass = checked  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        CompilerBisector.disable_subsystem = before  # type: ignore[method-assign]
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.object(CompilerBisector, "disable_subsystem", staticmethod(disabled)))
+        check = GraphTransformObserver.__dict__.get("_check_disable_pass")
         if check is not None:
-            GraphTransformObserver._check_disable_pass = check  # type: ignore[method-assign]
+
+            def checked(self: Any) -> bool:
+                if self.subsystem is None and disabled("inductor", OTHER, lambda: str(self.passname)):
+                    return True
+                return bool(check(self))
+
+            stack.enter_context(mock.patch.object(GraphTransformObserver, "_check_disable_pass", checked))
+        yield
 
 
 def _closed_over(debug_info: Callable[[], str] | None) -> Any:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import torch
 
@@ -129,10 +130,6 @@ def _disabled(file: str, name: str) -> Iterator[None]:
         owner = getattr(owner, part, None)
     if owner is None or not hasattr(owner, last):
         raise MissingSettingError(f"{file} has no {name} that can be taken out")
-    original = getattr(owner, last)
     disable: Any = torch.compiler.disable
-    setattr(owner, last, disable(original))
-    try:
+    with mock.patch.object(owner, last, disable(getattr(owner, last))):
         yield
-    finally:
-        setattr(owner, last, original)

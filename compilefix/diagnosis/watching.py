@@ -13,7 +13,8 @@ from typing import Any
 
 import torch
 
-from compilefix.diagnosis.hook import name_of, place_of
+from compilefix.diagnosis.exchange import AHEAD, CAPTURED, GRAPH, PENDING, SEEN
+from compilefix.diagnosis.hook import compiling, name_of, place_of
 from compilefix.oracle.trial import UncheckedError, trial
 from compilefix.oracle.twins import twin_of, twins
 
@@ -22,12 +23,6 @@ CALLS = 3
 
 NOT_TAKEN = ("cache", "compile_threads", "debug", "trace", "verbose", "pgo", "suppress_errors")
 """Words in settings that say how the program is run and not what is compiled."""
-
-AHEAD = "COMPILEFIX_CAPTURE_AHEAD"
-CAPTURED = "captured.json"
-PENDING = "pending.json"
-SEEN = "seen.json"
-GRAPH = "graph.pt"
 
 
 class Watch:
@@ -106,7 +101,7 @@ def install(graphs: Any, folder: str) -> None:
     watch = Watch(Path(folder))
     inductor: Any = importlib.import_module("torch._inductor.config")
     inductor.fallback_random = True  # without it, what draws random numbers cannot be held against plain code
-    name = "_call_user_compiler" if hasattr(graphs, "_call_user_compiler") else "call_user_compiler"
+    name = compiling(graphs)
     original = getattr(graphs, name)
 
     def call(self: Any, gm: Any, *rest: Any) -> Any:

@@ -15,6 +15,7 @@ from pygments.lexers import PythonLexer
 from pygments.token import Comment, Keyword, Number, String
 
 from compilefix.outcome import Difference, Outcome, Target
+from compilefix.registry import Record
 from compilefix.report.interface import cause, describe
 from compilefix.report.signs import NOT_RUN, OUTCOMES
 from compilefix.text import visible
@@ -97,6 +98,14 @@ def steps(outcomes: Mapping[Target, Outcome], first_bad: Target | None) -> Itera
 
 def _told(outcome: Outcome) -> object:
     return outcome.did, cause(outcome), tuple(map(describe, outcome.differences))
+
+
+def written(record: Record | None) -> tuple[Markup | None, Markup | None]:
+    """Return the program of a record, and what to write instead: settings and rewrite; None where there is none."""
+    if record is None:
+        return None, None
+    instead = "\n\n".join(filter(None, (record.settings_source, record.workaround_source)))
+    return highlighted(record.program_source), highlighted(instead) if instead else None
 
 
 def highlighted(source: str, other: str | None = None) -> Markup:

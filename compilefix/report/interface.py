@@ -74,7 +74,7 @@ class Ladder:
         if not bad:
             return Help.NOT_NEEDED
         tried = [self.workarounds[b].did for b in bad if b in self.workarounds]
-        right = [d in (Did.OK, Did.NUMERICS) for d in tried]
+        right = [d.good for d in tried]
         if not tried:
             return Help.NOT_RUN if self.has_workaround else Help.NONE
         if any(d.bad for d in tried):
@@ -161,7 +161,7 @@ def told(target: Target, outcome: Outcome) -> str:
 def because(result: Result) -> str:
     """Return in one line what the verdict of `result` rests on."""
     compiled = {t: o for t, o in result.outcomes.items() if t.backend != REFERENCE}
-    right = [t for t, o in compiled.items() if o.did in (Did.OK, Did.NUMERICS)]
+    right = [t for t, o in compiled.items() if o.did.good]
     furthest = {(t.device, t.dynamic): t for t in sorted(right, key=lambda t: t.rank)}.values()
     upto = ", ".join(map(str, furthest))
     fine = f"nothing is wrong up to {upto}" if right else "no target ran"

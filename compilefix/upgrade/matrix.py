@@ -141,7 +141,7 @@ def _seen(cells: dict[str, Cell]) -> Seen:
     if bad:
         symptoms = dict.fromkeys(s for cell in bad.values() for s in cell.symptoms or (cell.did.value,))
         return Seen(state=State.BAD, symptoms=tuple(symptoms), targets=tuple(bad), claim=claim)
-    ran = {name: cell for name, cell in compiled.items() if cell.did in (Did.OK, Did.NUMERICS)}
+    ran = {name: cell for name, cell in compiled.items() if cell.did.good}
     rest = {name: cell for name, cell in compiled.items() if name not in ran}
     furthest = max((Target.parse(name).rank for name in compiled), default=0)
     reached = any(Target.parse(name).rank == furthest for name in ran)

@@ -9,23 +9,13 @@ import pytest
 
 from compilefix.cure import Cure, Effect
 from compilefix.diagnosis.result import Conclusion, Culprit, Diagnosis, GraphDiff, Likeness, Match, Minimal, Step, Trial
-from compilefix.environment import Environment
 from compilefix.errors import Exit, UsageError
 from compilefix.issue import Symptom
 from compilefix.outcome import Did, Difference, Outcome, Target
 from compilefix.report import diagnosis as report
+from tests.machines import machine
 
-HERE = Environment(
-    torch="2.13.0+cpu",
-    torch_git="abc",
-    python="3.11.7",
-    system="Linux",
-    machine="x86_64",
-    isa="avx512",
-    cxx="g++ 12.2.0",
-    triton=None,
-    cuda=None,
-)
+HERE = machine(torch_git="abc")
 INDUCTOR = Target("inductor")
 BAD = Outcome(
     did=Did.MISMATCH,

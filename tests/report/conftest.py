@@ -16,6 +16,7 @@ from compilefix.environment import Environment
 from compilefix.issue import STAGES, Expectation, Symptom, Truth
 from compilefix.outcome import Did, Difference, Outcome, Result, Target, Verdict
 from compilefix.upgrade.difference import UpgradeReport
+from tests.machines import machine
 
 HOSTILE = (
     "a|b `x` ```y``` \x1b[31mred\x1b[0m \x1b]8;;http://h\x07link\x1b]8;;\x07 "
@@ -46,17 +47,10 @@ UNDECIDED = Outcome(did=Did.UNRESOLVED, reason="the harness failed: OSError: no 
 def environment(**changes: object) -> Environment:
     """Return a CPU environment."""
     fields: dict[str, object] = {
-        "torch": "2.13.0+cpu",
         "torch_git": "cf30153c4c131c8164ee7798e5022d810682e2cb",
-        "python": "3.11.7",
-        "system": "Linux",
-        "machine": "x86_64",
-        "isa": "avx512",
         "cxx": "g++ (Debian 12.2.0-14+deb12u1) 12.2.0",
-        "triton": None,
-        "cuda": None,
     }
-    return Environment(**fields | changes)  # type: ignore[arg-type]
+    return machine(**fields | changes)
 
 
 def ladder(*compiled: Outcome, device: str = "cpu", dynamic: bool = False) -> dict[Target, Outcome]:

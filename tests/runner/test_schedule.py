@@ -21,6 +21,7 @@ from compilefix.runner.process import Child, Ended, execute
 from compilefix.runner.protocol import Mode, Request, decode_reply, encode_reply
 from compilefix.runner.schedule import Check, Options, targets_for
 from tests.conftest import FIXTURES
+from tests.machines import machine
 
 Behave = Callable[[Request, int], int]
 """What a pretended worker does with its reply descriptor; returns the wait status it ends with."""
@@ -29,17 +30,11 @@ Behave = Callable[[Request, int], int]
 def environment(**changes: object) -> Environment:
     """Return a machine with one CPU target missing nothing."""
     fields: dict[str, object] = {
-        "torch": "2.13.0+cpu",
         "torch_git": "0" * 40,
-        "python": "3.11.7",
-        "system": "Linux",
-        "machine": "x86_64",
         "isa": "avx2",
         "cxx": "g++ 12",
-        "triton": None,
-        "cuda": None,
     }
-    return Environment(**fields | changes)  # type: ignore[arg-type]
+    return machine(**fields | changes)
 
 
 class Pretended:

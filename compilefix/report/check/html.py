@@ -12,7 +12,7 @@ from compilefix.check import CheckReport
 from compilefix.outcome import REFERENCE, Did, Result, Target
 from compilefix.registry import Record
 from compilefix.report import html
-from compilefix.report.html import Cell, Step, highlighted
+from compilefix.report.html import Cell, Step
 from compilefix.report.interface import because, ladders, price, sections, summary
 from compilefix.report.signs import OUTCOMES, RELEASES, VERDICTS, Sign
 from compilefix.upgrade import matrix
@@ -95,7 +95,7 @@ def _row(
     ops = record.known.ops if record is not None else ()
     culprit = (getattr(record.known, "culprit", None) if record is not None else None) or ""
     cures = [cure for cure in report.cures if cure.id == result.id]
-    written = (record.settings_source, record.workaround_source) if record is not None else ()
+    program, instead = html.written(record)
     told = [f"{target}: {outcome.did.value}" for target, outcome in result.workarounds.items()]
     told += [f"{c.kind}: {c.effect.value}" + (f" ({price(c)})" if price(c) else "") for c in cures]
     firsts = {ladder.target(ladder.first_bad) for ladder in ladders(result) if ladder.first_bad}
@@ -108,8 +108,8 @@ def _row(
         releases=tuple(_release(result.id, release, measured) for release in releases),
         ladders=tuple(_ladders(result)),
         workarounds=tuple(told),
-        program=highlighted(record.program_source) if record is not None else None,
-        instead=highlighted("\n\n".join(filter(None, written))) if any(written) else None,
+        program=program,
+        instead=instead,
         search=" ".join([result.id, result.label, culprit, *ops]).lower(),
     )
 

@@ -76,7 +76,7 @@ def _judged(result: Result) -> dict[Target, tuple[str, str, str]]:
     bad = [t for t in compiled if result.outcomes[t].did.bad]
     shown: list[Target] = []
     if result.contradicts:
-        right = [t for t in compiled if result.outcomes[t].did in (Did.OK, Did.NUMERICS)]
+        right = [t for t in compiled if result.outcomes[t].did.good]
         last = sorted(right or compiled or result.outcomes, key=lambda t: (t.rank, t.device, t.dynamic))[-1:]
         shown = last if verdict is Verdict.FIXED_EARLY else bad or last
         if verdict is Verdict.FIXED_EARLY:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compilefix.diagnosis.result import SEARCHES, Step
-from compilefix.outcome import Did
 from compilefix.report.html import Cell
 from compilefix.report.interface import one_line
 from compilefix.report.signs import OUTCOMES
@@ -73,7 +72,7 @@ def _narrowed(name: str, found: Sequence[tuple[int, Step]]) -> dict[int, int]:
         return {}
     left: dict[int, int] = {}
     for number, step in found:
-        right = step.did in (Did.OK, Did.NUMERICS)
+        right = step.did.good
         if right and step.suspects and step.suspects < min(left.values(), default=step.suspects + 1):
             left[number] = step.suspects
     return left
@@ -101,5 +100,5 @@ def _says(step: Step, phase: str) -> Iterator[str]:
     yield step.did.value + (f": {one_line(step.reason, 300)}" if step.reason else "")
     if step.suspects and phase in SEARCHES:
         parts = "1 part was" if step.suspects == 1 else f"{step.suspects} parts were"
-        right = step.did in (Did.OK, Did.NUMERICS)
+        right = step.did.good
         yield f"{parts} left out, and {'the culprit is among them' if right else 'it goes wrong all the same'}"

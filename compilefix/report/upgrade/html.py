@@ -117,14 +117,14 @@ def _legend() -> list[tuple[Sign, str]]:
 
 
 def _entry(report: UpgradeReport, row: Row, record: Record | None, own: Sequence[Own]) -> Entry:
-    written = (record.settings_source, record.workaround_source) if record is not None else ()
+    program, instead = html.written(record)
     return Entry(
         row=row,
         cells=(_cell(report.before, row.before), _cell(report.after, row.after)),
         references=record.known.references if record is not None else upstream(row.id),
         lines=tuple((o.id, f"{o.line.file}:{o.line.line}") for o in own if row.id in o.line.records),
-        program=highlighted(record.program_source) if record is not None else None,
-        instead=highlighted("\n\n".join(filter(None, written))) if any(written) else None,
+        program=program,
+        instead=instead,
         search=one_line(" ".join([row.id, row.title, *row.ops, row.symptom])).lower(),
     )
 
